@@ -17,9 +17,9 @@ namespace {
 
 constexpr size_t kExplanationOptionsSize_0_2 = SHW_SIZE_TO(shw_explanation_options, num_forced);
 constexpr size_t kExplanationStrategySize_0_2 = SHW_SIZE_TO(shw_explanation_strategy, floor_us);
-constexpr size_t kExplanationSummarySize_0_2 = SHW_SIZE_TO(shw_explanation_summary, second_best);
+constexpr size_t kExplanationSummarySize_0_2 = SHW_SIZE_TO(shw_explanation_summary, step_us);
 constexpr size_t kExplanationAlternativeSize_0_2 =
-    SHW_SIZE_TO(shw_explanation_alternative, changed_nodes);
+    SHW_SIZE_TO(shw_explanation_alternative, step_us);
 
 shw_explanation_summary to_c(const answers::Explanation& e) {
   shw_explanation_summary c{};
@@ -35,6 +35,7 @@ shw_explanation_summary to_c(const answers::Explanation& e) {
   c.objective_us = e.objective_us;
   c.bound_us = e.bound_us;
   c.second_best = e.second_best.value_or(SHW_NONE);
+  c.step_us = std::max(e.step_us, 0.0);
   return c;
 }
 
@@ -53,6 +54,7 @@ shw_explanation_alternative to_c(const answers::Alternative& a) {
   c.bound_us = a.forced->bound_us;
   c.strategy = a.forced->strategy.c_str();
   c.changed_nodes = a.forced->changed_nodes;
+  c.step_us = std::max(a.forced->step_us, 0.0);
   return c;
 }
 

@@ -12,7 +12,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kParetoPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, price_us_per_gib);
+constexpr size_t kParetoPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, step_us);
 constexpr size_t kParetoOptionsSize_0_2 = SHW_SIZE_TO(shw_pareto_options, max_branch_nodes);
 constexpr size_t kPoints = 12, kMaxPoints = 1000;
 
@@ -26,6 +26,7 @@ shw_pareto_point to_c(const ParetoPoint& point) {
   c.bound_us = placed.bound_us;
   c.proven = placed.proven;
   c.price_us_per_gib = placed.memory.price_per_gib;
+  c.step_us = point.is_simulated() ? point.step_us : 0;
   return c;
 }
 

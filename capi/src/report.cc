@@ -2,7 +2,7 @@
 #include "shardwise/report.h"
 
 #include "blob.h"
-#include "compiler/place.h"
+#include "compiler/fastest.h"
 #include "pareto.h"
 #include "plan.h"
 #include "planner.h"
@@ -24,7 +24,7 @@ static Result<std::unique_ptr<shw_blob>> blob_of(shw_planner* planner,
   if (planner != nullptr) {
     SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->model, changes));
     const solver::SolveOptions& options = asked.request.options.solver;
-    SHW_ASSIGN_OR_RETURN(const Placed placed, place(asked.model, options, asked.request.monitor));
+    SHW_ASSIGN_OR_RETURN(const Placed placed, answer(asked.model, options, asked.request.monitor));
     SHW_ASSIGN_OR_RETURN(reasons, report::reasons(asked.model, placed, plan->ref->plan, options,
                                                   asked.request.monitor));
     extras.reasons = &reasons;

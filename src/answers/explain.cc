@@ -4,7 +4,11 @@
 #include <cmath>
 
 #include "answers/nodes.h"
+#include "compiler/exposure.h"
+#include "compiler/fastest.h"
 #include "compiler/place.h"
+#include "compiler/programs.h"
+#include "compiler/within_limit.h"
 #include "solver/certificate.h"
 #include "solver/floors.h"
 #include "strategy/alternatives.h"
@@ -18,6 +22,29 @@ constexpr double kShareOfPlan = 0.5;    // of the time, for the plan itself
 constexpr double kShareOfForced = 0.5;  // of the remaining time, for each forced layout
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
+
+// The shares of the prices of edges that count, in the order of priced_problem(); at first all.
+class EdgeScales {
+ public:
+  void set(const Graph& graph, std::vector<double> scales) {
+    scales_ = std::move(scales);
+    uint32_t edges = 0;
+    for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+      const auto operands = graph.operands(NodeId{i});
+      of_node_.emplace_back(operands.size());
+      for (size_t k = 0; k < operands.size(); ++k)
+        if (operands[k].valid()) of_node_.back()[k] = scales_[edges++];
+    }
+  }
+  const std::vector<double>& of_edges() const { return scales_; }
+  double of(NodeId consumer, uint32_t operand) const {
+    return of_node_.empty() ? 1 : of_node_[consumer.v][operand];
+  }
+
+ private:
+  std::vector<double> scales_;                // by edge
+  std::vector<std::vector<double>> of_node_;  // by consumer and operand
+};
 
 class Explainer {
  public:
@@ -38,7 +65,7 @@ class Explainer {
     solver::SolveOptions first = options_;
     first.keep_warm = true;
     first.deadline = options_.deadline.after_share(kShareOfPlan);
-    SHW_ASSIGN_OR_RETURN(plan_, place(asked_, first, monitor_));
+    SHW_RETURN_IF_ERROR(takes_fastest(model_) ? find_fastest(first) : find_cheapest(first));
     if (asked_.memory_limit() == 0) options_.warm = plan_.warm.get();
     describe();
     SHW_RETURN_IF_ERROR(find_floors());
@@ -81,12 +108,44 @@ class Explainer {
     return at_origin(invalid_argument(out_.node + " has no tensor result"), graph(), node_);
   }
 
+  Status find_cheapest(const solver::SolveOptions& options) {
+    SHW_ASSIGN_OR_RETURN(plan_, place(asked_, options, monitor_));
+    return {};
+  }
+
+  // The plan, then what the cheapest plan costs at the prices that it was found at.
+  Status find_fastest(const solver::SolveOptions& options) {
+    SHW_ASSIGN_OR_RETURN(Fastest found, fastest(asked_, asked_.memory_limit(), options, monitor_));
+    out_.step_us = found.step_us;
+    plan_ = std::move(found.placed);
+    plan_.program.reset();
+    scales_.set(graph(), std::move(found.scales));
+    solver::SolveOptions rest = options_;
+    rest.keep_warm = true;
+    rest.deadline = options_.deadline.after_share(kShareOfForced);
+    const ConstrainedModel priced = at_prices(asked_);
+    auto cheapest = solve_within(priced, priced.memory_limit(), rest, monitor_);
+    plan_.objective_us = solver::evaluate(priced.problem(), plan_.choice);
+    plan_.bound_us = -solver::kForbidden;
+    plan_.proven = false;
+    plan_.warm.reset();
+    if (is_unanswered(cheapest.status())) return {};
+    SHW_RETURN_IF_ERROR(cheapest.status());
+    plan_.bound_us = std::min(cheapest->bound_us, plan_.objective_us);
+    plan_.proven = cheapest->proven && same(cheapest->objective_us, plan_.objective_us);
+    plan_.warm = std::move(cheapest->warm);
+    return {};
+  }
+  ConstrainedModel at_prices(const ConstrainedModel& question) const {
+    return question.with_scaled_edges(scales_.of_edges());
+  }
+
   void describe() {
     out_.op = op_name(graph().op(node_));
     out_.module_path = graph().meta(node_).module_path;
     out_.phase = graph().meta(node_).phase;
     out_.strategy = text_of(node_, plan_.choice[node_.v]);
-    out_.cost = plan_.costs[node_.v];
+    out_.cost.compute_us = plan_.costs[node_.v].compute_us;
     out_.objective_us = plan_.objective_us;
     out_.bound_us = plan_.bound_us;
     out_.proven = plan_.proven;
@@ -98,17 +157,26 @@ class Explainer {
         if (operands[k] == node_) out_.users.push_back(edge(NodeId{i}, k));
       }
     }
+    for (const EdgePrice& e : out_.operands) {
+      out_.cost.comm_us += e.comm_us;
+      out_.cost.transition_us += e.transition_us;
+    }
   }
 
   EdgePrice edge(NodeId consumer, uint32_t k) const {
-    return edge_price(model_, plan_.choice, consumer, k);
+    EdgePrice price = edge_price(model_, plan_.choice, consumer, k);
+    price.comm_us *= scales_.of(consumer, k);
+    price.transition_us *= scales_.of(consumer, k);
+    return price;
   }
 
   // Restricts the node to these strategies, as a pin would.
   Result<ConstrainedModel> asked_with(std::vector<bool> allowed) const {
     PlacementConstraints constraints = asked_.constraints();
     constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
-    return ConstrainedModel::create(model_, std::move(constraints), monitor_);
+    SHW_ASSIGN_OR_RETURN(ConstrainedModel question,
+                         ConstrainedModel::create(model_, std::move(constraints), monitor_));
+    return takes_fastest(model_) ? at_prices(question) : std::move(question);
   }
 
   Status find_floors() {
@@ -155,7 +223,9 @@ class Explainer {
     solver::SolveOptions options = options_;
     options.deadline = options_.deadline.after_share(kShareOfForced);
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel with_layout, asked_with(std::move(allowed)));
-    const auto placed = try_place(with_layout, with_layout.memory_limit(), options, monitor_);
+    const double limit = with_layout.memory_limit();
+    auto placed = takes_fastest(model_) ? solve_within(with_layout, limit, options, monitor_)
+                                        : try_place(with_layout, limit, options, monitor_);
     const Code code = placed.status().code();
     if (code == Code::kDeadlineExceeded || code == Code::kResourceExhausted)
       return {};  // its cost is unknown, but its floor is known
@@ -168,7 +238,15 @@ class Explainer {
     if (is_plan) forced.strategy = out_.strategy;  // ties may be broken differently
     for (uint32_t i = 0; i < plan_.choice.size() && !is_plan; ++i)
       forced.changed_nodes += placed->choice[i] != plan_.choice[i];
+    if (!takes_fastest(model_)) return {};
+    SHW_ASSIGN_OR_RETURN(forced.step_us, is_plan ? out_.step_us : step_us_of(*placed));
     return {};
+  }
+
+  Result<double> step_us_of(const Placed& placed) const {
+    if (placed.program != nullptr) return Exposure::of(*placed.program).step_us();
+    SHW_ASSIGN_OR_RETURN(const Program program, program_of(model_, placed, monitor_));
+    return Exposure::of(program).step_us();
   }
 
   // Forces layouts by increasing floor, until enough are known and no remaining floor is below the
@@ -198,6 +276,7 @@ class Explainer {
   NodeId node_;
   size_t result_ = 0;  // the result in question
   Placed plan_;
+  EdgeScales scales_;
   Explanation out_;
 };
 

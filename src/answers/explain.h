@@ -5,6 +5,11 @@
 // Forcing a layout has the same effect as a pin (placement/constraints.h): a pinned parameter does
 // not count against the parameter budget, so forcing one may even cost less than the plan. Floors
 // refer to the problem without that node in the budget; no forced plan is cheaper than its floor.
+//
+// --overlap simulated: the plan is the fastest found (compiler/fastest.h), and everything here is
+// at the prices that it was found at, which count of each edge only a share: the plan, the edges,
+// the floors and what is forced. The simulated step of each forced plan is told, too. A plan of a
+// recipe was found at the graph's own prices, and need not be the cheapest at them.
 #pragma once
 #include <optional>
 #include <string>
@@ -29,6 +34,7 @@ struct Forced {
   bool proven = false;
   std::string strategy;        // of the node
   uint32_t changed_nodes = 0;  // nodes with another strategy than in the plan
+  double step_us = -1;         // simulated; negative: not asked for
 };
 
 // A layout of the node's result (of its first tensor, for a tuple), in any shard order.
@@ -59,6 +65,7 @@ struct Explanation {
   std::vector<EdgePrice> operands, users;
   double objective_us = 0, bound_us = 0;  // of the plan
   bool proven = false;
+  double step_us = -1;      // of the plan, simulated; negative: not asked for
   double certified_us = 0;  // the bound of the certificate that the floors are derived from
   std::vector<Alternative> alternatives;  // by increasing floor
   std::vector<StrategyFloor> strategies;  // likewise

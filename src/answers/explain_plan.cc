@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "compiler/fastest.h"
 #include "plan/module_tree.h"
 #include "plan/report.h"
 #include "support/format.h"
@@ -87,6 +88,10 @@ std::string ranges_text(const PlanExplanation& e) {
 Result<PlanExplanation> explain_plan(const ConstrainedModel& asked,
                                      const solver::SolveOptions& options, Monitor& monitor) {
   const PreparedModel& model = asked.model();
+  if (takes_fastest(model))
+    return unimplemented(
+        "with overlap 'simulated', a plan as a whole is not explained: how far prices may change "
+        "before another plan is the fastest is not known. Name a node, or leave the overlap out");
   const solver::PlacementProblem problem = asked.problem_within(asked.memory_limit());
   solver::SolveOptions first = options;
   first.deadline = options.deadline.after_share(0.5);  // the rest is for the ranges

@@ -25,6 +25,7 @@ void write_alternative(JsonWriter& j, const Alternative& a, double plan_us) {
     j.member("objective", f.objective_us).member("bound", f.bound_us);
     j.member("proven", f.proven).member("strategy", f.strategy);
     j.member("changed_nodes", f.changed_nodes);
+    if (f.step_us >= 0) j.member("step", f.step_us);
   }
   j.end_object().end_object();
 }
@@ -46,9 +47,9 @@ std::string edges_table(const char* title, const std::vector<EdgePrice>& edges, 
 }
 
 std::string alternatives_table(const Explanation& e) {
-  std::string t =
-      "\nresult layout                    floor µs        forced µs   extra cost  changes  "
-      "status\n";
+  const bool simulated = e.step_us >= 0;
+  std::string t = "\nresult layout                    floor µs        forced µs   extra cost  ";
+  t += simulated ? "simulated µs  changes  status\n" : "changes  status\n";
   size_t left_out = 0;
   for (size_t i = 0; i < e.alternatives.size(); ++i) {
     const Alternative& a = e.alternatives[i];
@@ -57,10 +58,11 @@ std::string alternatives_table(const Explanation& e) {
       continue;
     }
     const bool known = a.forced && a.forced->possible;
-    t += format("  %-22s %16s %16s %12s %8s  %s%s\n", a.layout.c_str(),
-                floor_text(a.floor_us).c_str(), forced_text(a).c_str(),
-                known ? format("%+.3f", a.forced->objective_us - e.objective_us).c_str() : "",
-                known ? std::to_string(a.forced->changed_nodes).c_str() : "",
+    t += format("  %-22s %16s %16s %12s", a.layout.c_str(), floor_text(a.floor_us).c_str(),
+                forced_text(a).c_str(),
+                known ? format("%+.3f", a.forced->objective_us - e.objective_us).c_str() : "");
+    if (simulated) t += format(" %13s", known ? format("%.3f", a.forced->step_us).c_str() : "");
+    t += format(" %8s  %s%s\n", known ? std::to_string(a.forced->changed_nodes).c_str() : "",
                 std::string(status_of(a, e.objective_us)).c_str(),
                 e.second_best == i ? ", second best" : "");
   }
@@ -68,8 +70,9 @@ std::string alternatives_table(const Explanation& e) {
   if (std::any_of(e.alternatives.begin(), e.alternatives.end(), [&](const Alternative& a) {
         return a.forced && a.forced->possible && a.forced->objective_us < e.objective_us - 1e-6;
       }))
-    t +=
-        "  cheaper than the plan: a pinned parameter does not count against the parameter budget\n";
+    t += simulated ? "  cheaper than the plan at these prices; the simulated times decide\n"
+                   : "  cheaper than the plan: a pinned parameter does not count against the "
+                     "parameter budget\n";
   return t;
 }
 
@@ -107,6 +110,7 @@ std::string to_json(const Explanation& e) {
   write_edges(j, "operands", e.operands);
   write_edges(j, "users", e.users);
   j.member("objective", e.objective_us).member("bound", e.bound_us).member("proven", e.proven);
+  if (e.step_us >= 0) j.member("step", e.step_us);
   j.member("certified", e.certified_us).key("alternatives").begin_array();
   for (const Alternative& a : e.alternatives) write_alternative(j, a, e.objective_us);
   j.end_array().key("strategies").begin_array();
@@ -128,6 +132,10 @@ std::string to_text(const Explanation& e) {
   t += format("chosen    %s\n", e.strategy.c_str());
   t += format("cost      compute %.3f µs, communication %.3f of its operands, transitions %.0f\n",
               e.cost.compute_us, e.cost.comm_us, e.cost.transition_us);
+  if (e.step_us >= 0)
+    t += format(
+        "simulated %.3f µs; all costs are at the prices of edges that the plan was found at\n",
+        e.step_us);
   t += format("plan      %.3f µs, %s; floors are based on a certified bound of %.3f\n",
               e.objective_us, e.proven ? "proven optimal" : "not proven", e.certified_us);
   t += edges_table("operands", e.operands, true);

@@ -21,9 +21,10 @@ constexpr double kFirstShareOfTime = 0.5;
 
 class FastestSearch {
  public:
-  FastestSearch(const ConstrainedModel& question, const solver::SolveOptions& options,
-                Monitor& monitor)
+  FastestSearch(const ConstrainedModel& question, double limit_bytes,
+                const solver::SolveOptions& options, Monitor& monitor)
       : question_(question),
+        limit_(limit_bytes),
         model_(question.model()),
         options_(cold(options)),
         monitor_(monitor),
@@ -31,7 +32,7 @@ class FastestSearch {
         edges_(sent_edges(model_.graph())),
         least_us_(least_compute_us(model_)) {}
 
-  Result<Placed> run(const Placed& cheapest) {
+  Result<Fastest> run(const Placed& cheapest) {
     SHW_RETURN_IF_ERROR(consider(cheapest, Scales(edges_.size(), 1.0)));
     if (is_least()) return taken(cheapest);
     for (const double share : kShares) SHW_RETURN_IF_ERROR(try_share(share));
@@ -60,13 +61,19 @@ class FastestSearch {
   // attempt a search of its own.
   static constexpr double kGapOfScaled = 5e-4, kGapWithinLimit = 2e-3;
   static constexpr uint64_t kBranchNodes = 20;
+  // Of work within a limit, for each node of the graph, or for so many.
+  static constexpr uint64_t kCells = 750'000, kLeastNodes = 400;
 
   static solver::SolveOptions cold(solver::SolveOptions options) {
     options.warm = nullptr;
     options.keep_warm = false;
     return options;
   }
-  static solver::SolveOptions rough(solver::SolveOptions options, double gap) {
+  solver::SolveOptions rough(solver::SolveOptions options, double gap) const {
+    if (limit_ > 0) {
+      const uint64_t nodes = std::max(uint64_t{model_.graph().num_nodes()}, kLeastNodes);
+      options.max_cells = std::min(options.max_cells, nodes * kCells);
+    }
     options.relative_gap = std::max(options.relative_gap, gap);
     options.max_branch_nodes = std::min(options.max_branch_nodes, kBranchNodes);
     return options;
@@ -98,9 +105,8 @@ class FastestSearch {
       const recipes::RecipeLayouts layouts =
           recipes::layouts_of(recipe, graph, model_.mesh(), model_.strategies(), parts, cuts);
       const ConstrainedModel narrowed = question_.with_choices(layouts.choices);
-      const bool limited = question_.memory_limit() > 0;
       SHW_RETURN_IF_ERROR(attempt(narrowed, Scales(edges_.size(), 1.0),
-                                  limited ? rough(options_, kGapWithinLimit) : options_)
+                                  limit_ > 0 ? rough(options_, kGapWithinLimit) : options_)
                               .status());
     }
     return {};
@@ -152,14 +158,14 @@ class FastestSearch {
   Result<bool> try_scales(Scales scales) {
     if (question_.problem().pool_bytes() > kMaxTableBytes) return false;
     const ConstrainedModel scaled = question_.with_scaled_edges(scales);
-    const double gap = question_.memory_limit() > 0 ? kGapWithinLimit : kGapOfScaled;
+    const double gap = limit_ > 0 ? kGapWithinLimit : kGapOfScaled;
     return attempt(scaled, std::move(scales), rough(options_, gap));
   }
 
   Result<bool> attempt(const ConstrainedModel& narrowed, Scales scales,
                        const solver::SolveOptions& options) {
     if (is_late()) return false;
-    Result<Placed> placed = solve_within(narrowed, question_.memory_limit(), options, muted_);
+    Result<Placed> placed = solve_within(narrowed, limit_, options, muted_);
     if (!placed.ok()) {
       const bool none =
           placed.status().code() == Code::kFailedPrecondition || is_unanswered(placed.status());
@@ -201,20 +207,23 @@ class FastestSearch {
   bool is_late() const { return options_.deadline.sooner_by(lowering_s_).passed(); }
 
   // What concerns prices is known of the cheapest.
-  Placed taken(const Placed& cheapest) {
-    Placed out = std::move(best_->placed);
+  Fastest taken(const Placed& cheapest) {
+    Fastest fastest{std::move(best_->placed), best_->exposure.step_us(), std::move(best_->scales)};
+    Placed& out = fastest.placed;
     out.bound_us = cheapest.bound_us;
     out.proven = cheapest.proven && out.objective_us <= cheapest.objective_us;
+    if (out.proven) fastest.scales.assign(edges_.size(), 1);
     out.prices = cheapest.prices;
     out.warm = cheapest.warm;
     out.stats = cheapest.stats;
     out.memory.rounds = cheapest.memory.rounds;
     out.memory.price_per_gib = cheapest.memory.price_per_gib;
     out.memory.binding = cheapest.memory.binding;
-    return out;
+    return fastest;
   }
 
   const ConstrainedModel& question_;
+  const double limit_;
   const PreparedModel& model_;
   const solver::SolveOptions options_;
   Monitor& monitor_;
@@ -229,21 +238,37 @@ class FastestSearch {
 using Place = Result<Placed>(const ConstrainedModel&, double, const solver::SolveOptions&,
                              Monitor&);
 
-Result<Placed> answer_by(Place& place, const ConstrainedModel& question,
-                         const solver::SolveOptions& options, Monitor& monitor) {
-  if (question.model().options().overlap.kind != Overlap::kSimulated)
-    return place(question, question.memory_limit(), options, monitor);
+Result<Fastest> fastest_by(Place& place, const ConstrainedModel& question, double limit_bytes,
+                           const solver::SolveOptions& options, Monitor& monitor) {
   const auto start = std::chrono::steady_clock::now();
   solver::SolveOptions first = options;
   first.deadline = options.deadline.after_share(kFirstShareOfTime);
-  SHW_ASSIGN_OR_RETURN(const Placed cheapest,
-                       place(question, question.memory_limit(), first, monitor));
-  SHW_ASSIGN_OR_RETURN(Placed fastest, FastestSearch(question, options, monitor).run(cheapest));
-  fastest.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  SHW_ASSIGN_OR_RETURN(const Placed cheapest, place(question, limit_bytes, first, monitor));
+  SHW_ASSIGN_OR_RETURN(Fastest fastest,
+                       FastestSearch(question, limit_bytes, options, monitor).run(cheapest));
+  fastest.placed.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fastest;
 }
 
+Result<Placed> answer_by(Place& place, const ConstrainedModel& question,
+                         const solver::SolveOptions& options, Monitor& monitor) {
+  const double limit = question.memory_limit();
+  if (!takes_fastest(question.model())) return place(question, limit, options, monitor);
+  SHW_ASSIGN_OR_RETURN(Fastest fastest, fastest_by(place, question, limit, options, monitor));
+  return std::move(fastest.placed);
+}
+
 }  // namespace
+
+bool takes_fastest(const PreparedModel& model) {
+  return model.options().overlap.kind == Overlap::kSimulated;
+}
+
+Result<Fastest> fastest(const ConstrainedModel& question, double limit_bytes,
+                        const solver::SolveOptions& options, Monitor& monitor) {
+  return fastest_by(place, question, limit_bytes, options, monitor);
+}
 
 Result<Placed> answer(const ConstrainedModel& question, const solver::SolveOptions& options,
                       Monitor& monitor) {

@@ -16,12 +16,27 @@
 // remain those of the prices: the bound says nothing of times. Which placements are tried follows
 // from the question alone, unless a time limit ends the search.
 #pragma once
+#include <vector>
+
 #include "compiler/constrained_model.h"
 #include "placement/solve_placement.h"
 
 namespace shw {
 
-// The placement that a plan is made of: place(), or the fastest found. Failures as of place().
+// Whether plans of this model are made so.
+bool takes_fastest(const PreparedModel& model);
+
+struct Fastest {
+  Placed placed;               // with its program
+  double step_us = 0;          // simulated, each entry as often as it is called
+  std::vector<double> scales;  // of the prices of edges that it was found at; 1: of a recipe, too
+};
+// Of the placements that fit the limit; 0: there is none. Failures as of place().
+Result<Fastest> fastest(const ConstrainedModel& question, double limit_bytes,
+                        const solver::SolveOptions& options, Monitor& monitor);
+
+// The placement that a plan is made of: place(), or the fastest found, under the memory limit that
+// the constraints ask for. Failures as of place().
 Result<Placed> answer(const ConstrainedModel& question, const solver::SolveOptions& options,
                       Monitor& monitor);
 // The same, but does not search for the cause where there is none.

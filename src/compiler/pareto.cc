@@ -1,11 +1,15 @@
 // Chooses the limits to try. A placement that is cheapest under one limit is cheapest under every
 // limit down to its own peak. Between that peak and the next lower point nothing is known; the
-// largest such rectangle of bytes and microseconds is bisected next.
+// largest such rectangle of bytes and microseconds is bisected next. So it is with the fastest
+// placements found, too: to look for others where one is known to fit would repeat a search.
 #include "compiler/pareto.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+
+#include "compiler/fastest.h"
+#include "compiler/programs.h"
 
 namespace shw {
 namespace {
@@ -15,13 +19,17 @@ constexpr uint32_t kMaxSolvesPerPoint = 3;
 class Front {
  public:
   Front(const ConstrainedModel& model, const solver::SolveOptions& options, Monitor& monitor)
-      : model_(model), options_(options), monitor_(monitor) {
+      : model_(model),
+        simulated_(takes_fastest(model.model())),
+        least_step_(simulated_ ? kLeastStepOfSearches : 0),
+        options_(options),
+        monitor_(monitor) {
     options_.keep_warm = true;
   }
 
   Result<Pareto> run(uint32_t points) {
     const auto start = std::chrono::steady_clock::now();
-    SHW_RETURN_IF_ERROR(ask(0, in_share(options_, kShareOfEnds)));
+    SHW_RETURN_IF_ERROR(ask(0, in_share(options_of_first(), kShareOfEnds)));
     SHW_RETURN_IF_ERROR(find_lowest());
     if (!is_late())
       SHW_RETURN_IF_ERROR(
@@ -32,7 +40,7 @@ class Front {
       const double limit = next_limit();
       if (limit == 0) break;
       solver::SolveOptions options = in_share(options_, 1.0 / static_cast<double>(points - have));
-      options.warm = warm_.get();
+      if (!simulated_) options.warm = warm_.get();  // simulated, a point is what a plan is
       SHW_RETURN_IF_ERROR(ask(limit, options));
     }
     result_.points = kept();
@@ -46,6 +54,9 @@ class Front {
   // With fewer branch nodes for a point than this, the end at the lowest peak has no more either.
   static constexpr uint64_t kFewBranchNodes = 100;
 
+  // What is found by several tries falls by steps, and where the largest are, little lies between.
+  static constexpr double kLeastStepOfSearches = 5e-3;
+
   bool is_late() const { return options_.deadline.passed(); }
   // With a share of the remaining time.
   solver::SolveOptions in_share(solver::SolveOptions options, double share) const {
@@ -57,6 +68,11 @@ class Front {
   // end alone would take longer than all other points.
   const solver::SolveOptions& options_of_end() const {
     return options_.max_branch_nodes < kFewBranchNodes ? options_ : model_.model().options().solver;
+  }
+
+  // Simulated, the model's own: equally cheap placements need not be equally fast.
+  const solver::SolveOptions& options_of_first() const {
+    return simulated_ ? model_.model().options().solver : options_;
   }
 
   Status find_lowest() {
@@ -74,19 +90,19 @@ class Front {
 
   // Solves under a limit. `asked_` is ordered by decreasing limit, starting with none.
   Status ask(double limit, const solver::SolveOptions& options) {
-    auto placed = place(model_, limit, options, monitor_);
+    auto point = answer(limit, options);
     ++result_.solves;
-    const Code code = placed.status().code();
+    const Code code = point.status().code();
     if ((code == Code::kDeadlineExceeded || code == Code::kResourceExhausted) && !asked_.empty()) {
       unanswered_.push_back(limit);
       return {};
     }
-    SHW_RETURN_IF_ERROR(placed.status());
-    warm_ = std::move(placed->warm);
-    placed->program.reset();  // large, and not part of a point
+    SHW_RETURN_IF_ERROR(point.status());
+    warm_ = std::move(point->placed.warm);
+    point->placed.program.reset();  // large, and not part of a point
     const auto at = std::ranges::find_if(
         asked_, [&](const ParetoPoint& p) { return p.limit_bytes != 0 && p.limit_bytes < limit; });
-    asked_.insert(limit == 0 ? asked_.begin() : at, {limit, std::move(*placed)});
+    asked_.insert(limit == 0 ? asked_.begin() : at, *std::move(point));
     for (size_t i = 1; i < asked_.size(); ++i) {
       Placed& p = asked_[i].placed;
       p.bound_us = std::min(p.objective_us, std::max(p.bound_us, asked_[i - 1].placed.bound_us));
@@ -94,30 +110,43 @@ class Front {
     return {};
   }
 
-  // The points that are not dominated; an interrupted search may find a cheaper placement under a
-  // lower limit.
+  Result<ParetoPoint> answer(double limit, const solver::SolveOptions& options) {
+    if (!simulated_) {
+      SHW_ASSIGN_OR_RETURN(Placed placed, place(model_, limit, options, monitor_));
+      return ParetoPoint{limit, std::move(placed)};
+    }
+    SHW_ASSIGN_OR_RETURN(Fastest found, fastest(model_, limit, options, monitor_));
+    Placed& placed = found.placed;
+    placed.memory.program_bytes = static_cast<double>(bytes_of(model_.model(), *placed.program));
+    return ParetoPoint{limit, std::move(placed), found.step_us};
+  }
+
+  // The points that are not dominated; an interrupted search, or one for the fastest, may find a
+  // better placement under a lower limit.
   std::vector<ParetoPoint> kept() const {
     std::vector<ParetoPoint> list;
     for (auto it = asked_.rbegin(); it != asked_.rend(); ++it) {  // from the least memory
-      const Placed& p = it->placed;
-      while (!list.empty() && list.back().placed.memory.peak_bytes >= p.memory.peak_bytes &&
-             list.back().placed.objective_us >= p.objective_us)
+      while (!list.empty() && list.back().bytes() >= it->bytes() && list.back().us() >= it->us())
         list.pop_back();
-      if (list.empty() || p.objective_us < list.back().placed.objective_us) list.push_back(*it);
+      if (list.empty() || it->us() < list.back().us()) list.push_back(*it);
     }
     std::ranges::reverse(list);
     return list;
   }
 
-  // 0: no remaining limit could yield another point.
+  // 0: no remaining limit could yield another point. What was found under a lower limit and is
+  // better is known under a higher one, too.
   double next_limit() const {
     double best_area = 0, limit = 0;
-    for (size_t i = 0; i + 1 < asked_.size(); ++i) {
-      const Placed &high = asked_[i].placed, &low = asked_[i + 1].placed;
-      const double top = high.memory.peak_bytes, bottom = asked_[i + 1].limit_bytes;
+    const ParetoPoint* low = &asked_.back();
+    for (size_t i = asked_.size() - 1; i-- > 0;) {
+      const ParetoPoint& high = asked_[i];
+      const double top = high.bytes(), bottom = asked_[i + 1].limit_bytes;
       const double middle = std::floor((top + bottom) / 2);
-      const double rise = low.objective_us - high.objective_us;
-      if (middle <= bottom || std::ranges::count(unanswered_, middle) > 0) continue;
+      const double rise = low->us() - high.us();
+      if (rise > 0) low = &high;
+      if (middle <= bottom + least_step_ * bottom || std::ranges::count(unanswered_, middle) > 0)
+        continue;
       if (const double area = (top - bottom) * rise; area > best_area)
         best_area = area, limit = middle;
     }
@@ -125,6 +154,8 @@ class Front {
   }
 
   const ConstrainedModel& model_;
+  const bool simulated_;
+  const double least_step_;  // from one limit to the next, in shares of it
   solver::SolveOptions options_;
   Monitor& monitor_;
   std::vector<ParetoPoint> asked_;

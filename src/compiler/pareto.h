@@ -1,4 +1,5 @@
-// Time against memory: the cheapest placement for each of a series of memory limits.
+// Time against memory: the cheapest placement for each of a series of memory limits, or the fastest
+// found (--overlap simulated, fastest.h).
 #pragma once
 #include <vector>
 
@@ -9,10 +10,21 @@ namespace shw {
 struct ParetoPoint {
   double limit_bytes = 0;  // the limit it was found under; 0: none
   Placed placed;
+  double step_us = -1;  // simulated; negative: not asked for
+
+  // What the curve is drawn of: the simulated step and what its program takes, or the objective and
+  // the planned peak.
+  bool is_simulated() const { return step_us >= 0; }
+  double us() const { return is_simulated() ? step_us : placed.objective_us; }
+  double bytes() const {
+    return is_simulated() ? placed.memory.program_bytes : placed.memory.peak_bytes;
+  }
 };
 
-// By decreasing memory: objectives strictly rise and peaks strictly fall. The first point is the
-// unconstrained optimum, the last the cheapest placement at the lowest peak reached.
+// By decreasing memory: times strictly rise and bytes strictly fall. The first point is the answer
+// without a limit, the last the answer at the lowest peak reached. Simulated, what is found under
+// one limit may be both faster and smaller than what is found under higher ones or none; it then
+// takes their place.
 struct Pareto {
   std::vector<ParetoPoint> points;
   LowestPeak lowest;

@@ -100,7 +100,7 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   any.deadline = options.deadline.after_share(0.5);
   Monitor muted = quiet(monitor);
   // With repetition each probe would build programs for many choices: only the cheapest placement
-  // is asked what it takes at least.
+  // is asked what it takes at least. What is planned to fit does, with or without repetition.
   const bool repeats = recomputes_within(model.model(), 1);
   SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, repeats ? options : any, muted));
   LowestPeak lowest{repeats ? 0 : model.model().memory().floor().bytes,
@@ -115,18 +115,18 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
-  double from = lowest.least_bytes, next = from;
-  const int halvings = repeats ? 0 : kHalvings;
-  for (int i = 0; i < halvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
-    any.deadline = deadline.after_share(1.0 / std::min(halvings - i, 3));
-    auto within = solve_within(model, next, any, muted);
+  double from = model.model().memory().floor().bytes, next = from;
+  for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
+    any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
+    auto within = solve_within(model, next, any, muted, Weighs::kPlanned);
     if (within.ok()) {
-      lowest.reached_bytes = within->memory.held_bytes();
+      const MemoryUse& use = within->memory;
+      lowest.reached_bytes = std::max(use.peak_bytes, use.program_bytes);
       lowest.at = within->memory.at;
       lowest.choice = std::move(within->choice);
     } else if (within.status().code() == Code::kFailedPrecondition) {
       from = next + 1;  // bytes are integers
-      lowest.least_bytes = from;
+      if (!repeats) lowest.least_bytes = from;
     } else if (is_unanswered(within.status())) {
       from = next + 1;
     } else {

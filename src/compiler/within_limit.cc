@@ -60,7 +60,8 @@ void note_peak(const PreparedModel& model, double limit_bytes, Placed& placed) {
 // For a small graph the planned limits do not depend on the real one: they fall from none to the
 // lowest that is found feasible. Each placement is asked for its fastest program that fits, and the
 // fastest of these is the answer. So a higher limit never gives a longer simulated step, and
-// another placement is taken where it costs less than repetition.
+// another placement is taken where it costs less than repetition. Where none of these fits, it is
+// searched as if nothing were repeated: what is planned to fit does.
 //
 // For a larger graph, placements and choices of what is repeated follow from each other in turn
 // (joint_prices.h), from the first that fits, until the placement stays or the step gets no
@@ -71,7 +72,8 @@ class MemoryLimitedSearch {
                       const solver::SolveOptions& options, Weighs weighs, Monitor& monitor)
       : model_(model),
         limit_(limit_bytes),
-        relaxed_(recomputes_within(model.model(), limit_bytes)),
+        repeats_(recomputes_within(model.model(), limit_bytes)),
+        relaxed_(repeats_ && weighs != Weighs::kPlanned),
         weighs_(weighs),
         planned_limit_(relaxed_ ? 0 : limit_bytes),
         options_(options),
@@ -86,8 +88,15 @@ class MemoryLimitedSearch {
       SHW_RETURN_IF_ERROR(ask_all_placements());
     else
       SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
+    if (relaxed_ && !best_ && !is_late()) {
+      relaxed_ = false;
+      planned_limit_ = limit_;
+      const Status planned = run_rounds(kRoughRounds, true);
+      const bool none = planned.code() == Code::kFailedPrecondition;  // none that is planned to fit
+      if (!planned.ok() && !none) return planned;
+    }
     if (relaxed_ && best_ && weighs_ == Weighs::kJoint) SHW_RETURN_IF_ERROR(weigh_repetition());
-    if (!relaxed_ && !is_late() && refines()) {
+    if (!relaxed_ && !is_late() && refines() && (best_ || !repeats_)) {
       planned_limit_ = limit_;
       reserved_.clear();
       SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
@@ -124,6 +133,12 @@ class MemoryLimitedSearch {
   static constexpr uint64_t kLikelyCells = 1 << 20;
   // Without copies, as many nodes as make this many when multiplied by those of the graph.
   static constexpr uint64_t kBranchWork = 1'000'000;
+  // For each node of the graph, or for so many, the work of a round, and from when on its answer is
+  // improved beside the bound. A small graph is planned soon, even if three dims make its tables
+  // large: branching hardly raises bounds there. Deep models on two dims take a fraction of it.
+  // Chosen on GPT-2 of the examples on 2×2×2.
+  static constexpr uint64_t kRoughCells = 2'500'000, kFineCells = 10'000'000;
+  static constexpr uint64_t kImproveFrom = 2'000'000, kLeastNodes = 400;
 
   // Whether fine rounds can gain anything. They branch more than rough ones, unless few nodes are
   // allowed: then they only repeat the rough ones for a slightly smaller gap.
@@ -295,10 +310,12 @@ class MemoryLimitedSearch {
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
     if (rough && relaxed_ && is_small()) options.likely_cells = kLikelyCells;
-    const uint64_t fine =
-        copies_.at.empty()
-            ? std::max(kBranchNodesWithCopies, kBranchWork / model_.model().graph().num_nodes())
-            : kBranchNodesWithCopies;
+    const uint64_t nodes = model_.model().graph().num_nodes();
+    const uint64_t worth = std::max(nodes, kLeastNodes);
+    options.max_cells = std::min(options.max_cells, worth * (rough ? kRoughCells : kFineCells));
+    options.improve_from = std::min(options.improve_from, worth * kImproveFrom);
+    const uint64_t fine = copies_.at.empty() ? std::max(kBranchNodesWithCopies, kBranchWork / nodes)
+                                             : kBranchNodesWithCopies;
     options.max_branch_nodes = std::min(options.max_branch_nodes, rough ? kRoughBranchNodes : fine);
     return options;
   }
@@ -308,7 +325,7 @@ class MemoryLimitedSearch {
     solver::PlacementProblem problem = model_.problem_within(std::trunc(planned_limit_), copies_);
     if (planned_limit_ > 0) add_reserve(problem);
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
-    const bool is_bound = planned_limit_ == (relaxed_ ? 0 : limit_) && reserved_.empty();
+    const bool is_bound = planned_limit_ == (repeats_ ? 0 : limit_) && reserved_.empty();
     SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, options(rough, rounds_left),
                                                      is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
@@ -331,7 +348,8 @@ class MemoryLimitedSearch {
 
   const ConstrainedModel& model_;
   const double limit_;
-  const bool relaxed_;  // programs take less than planned
+  const bool repeats_;  // programs can take less than planned
+  bool relaxed_;        // so the planned limit is another than theirs
   const Weighs weighs_;
   double planned_limit_;  // the limit minus what is reserved for the lowered program
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -56,7 +56,8 @@ class BudgetCloser {
  private:
   bool stopped() const { return stopped(search_.watch()); }
   bool stopped(const Watch& watch) const {
-    return watch.expired() || search_.stage_bytes() > search_.options().branch_bytes ||
+    return watch.expired() || watch.cells() + lane_cells_ >= search_.options().max_cells ||
+           search_.stage_bytes() > search_.options().branch_bytes ||
            search_.stats().branch_nodes >= search_.options().max_branch_nodes;
   }
   OpenPart take_next();
@@ -107,6 +108,7 @@ class BudgetCloser {
   std::shared_ptr<const BudgetRows> root_rows_;
   std::unique_ptr<Improver> improver_;  // once the search takes long
   uint64_t improved_at_ = 0;            // cells of the watch, after the last improvement
+  uint64_t lane_cells_ = 0;             // of lanes, whose watches are their own
 };
 
 }  // namespace shw::solver

@@ -87,6 +87,7 @@ void BudgetCloser::merge(Lane& lane) {
   search_.adopt(*lane.own);
   search_.stats().sweeps += lane.own->stats().sweeps;
   search_.stats().branch_nodes += lane.own->stats().branch_nodes;
+  lane_cells_ += lane.watch->cells();
   open_.take_over(lane.closer->open_);
   lane.closer.reset();
   lane.own.reset();

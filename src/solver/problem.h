@@ -131,6 +131,9 @@ struct SolveOptions {
   uint64_t wide_cells = 1 << 22;
   uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination; 0: no elimination at all
   uint64_t max_branch_nodes = 100000;
+  // Of work (SolveStats::cells); after it the incumbent is returned with its bound. Unlike branch
+  // nodes, it limits what a problem of large tables takes.
+  uint64_t max_cells = UINT64_MAX;
   uint64_t branch_bytes = 3ull << 30;  // for the branch-and-bound tree, with budgets
   // For a rough answer: with budgets, a problem of more cells is solved among its likely labels
   // only, which have about so many (budget_likely.cc), and with work in proportion. 0: never.

@@ -33,7 +33,7 @@ SolveStats size_of(const PlacementProblem& problem) {
 
 // Found no labelling, without proof that none exists.
 Status gave_up(const Watch& watch, const std::string& what) {
-  return watch.expired() ? Status(Code::kDeadlineExceeded, what + " was found in time")
+  return watch.is_late() ? Status(Code::kDeadlineExceeded, what + " was found in time")
                          : Status(Code::kResourceExhausted,
                                   what + " was found within the work limit of the solve");
 }
@@ -73,6 +73,7 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
                        Monitor& monitor) {
   SHW_RETURN_IF_ERROR(problem.validate());
   Watch watch(monitor, options.deadline);
+  const Watch::WorkLimit work(watch, options.max_cells);
   Search search(problem, options, watch);
   SolveStats& stats = search.stats();
   stats = size_of(problem);

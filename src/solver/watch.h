@@ -56,7 +56,8 @@ class Watch {
   class WorkLimit {
    public:
     WorkLimit(Watch& watch, uint64_t cells) : watch_(watch), before_(watch.limit_) {
-      watch_.limit_ = std::min(before_, watch_.cells() + cells);
+      const uint64_t now = watch_.cells();
+      watch_.limit_ = std::min(before_, now + std::min(cells, UINT64_MAX - now));
     }
     ~WorkLimit() { watch_.limit_ = before_; }
     WorkLimit(const WorkLimit&) = delete;
@@ -66,7 +67,8 @@ class Watch {
     Watch& watch_;
     const uint64_t before_;
   };
-  bool expired() const { return expired_ || cells() >= limit_; }
+  bool expired() const { return is_late() || cells() >= limit_; }
+  bool is_late() const { return expired_; }             // by the clock
   uint64_t cells() const { return done_ + gathered_; }  // all work so far, independent of the clock
 
  private:

@@ -644,6 +644,51 @@ static void plans_outlive_their_planner(shw_context* context) {
   shw_plan_destroy(plan);
 }
 
+/* Curves, explanations and reports are of the plan that is made so. */
+static void answers_by_simulated_steps(shw_context* context) {
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_pareto_options few = SHW_PARETO_OPTIONS_INIT;
+  shw_pareto_point point = SHW_PARETO_POINT_INIT, last = SHW_PARETO_POINT_INIT;
+  shw_explanation_summary summary = SHW_EXPLANATION_SUMMARY_INIT;
+  shw_explanation_alternative alternative = SHW_EXPLANATION_ALTERNATIVE_INIT;
+  shw_planner* planner = NULL;
+  shw_plan* plan = NULL;
+  shw_pareto* pareto = NULL;
+  shw_explanation* explanation = NULL;
+  shw_plan_explanation* whole = NULL;
+  shw_blob *graph = mlp_graph(context), *page = NULL;
+  size_t i;
+  options.overlap = SHW_OVERLAP_SIMULATED;
+  EXPECT_OK(shw_planner_create(context, bytes_of(graph), &options, &planner));
+  shw_blob_destroy(graph);
+  EXPECT_OK(shw_planner_compile(planner, NULL, &plan));
+  few.num_points = 3;
+  EXPECT_OK(shw_planner_pareto(planner, &few, NULL, &pareto));
+  EXPECT(shw_pareto_num_points(pareto) >= 2);
+  for (i = 0; i < shw_pareto_num_points(pareto); ++i) {
+    EXPECT_OK(shw_pareto_get_point(pareto, i, &point));
+    EXPECT(point.step_us > last.step_us && point.program_bytes > 0);
+    EXPECT(i == 0 || point.program_bytes < last.program_bytes);
+    last = point;
+  }
+  EXPECT_OK(shw_planner_explain(planner, "output", NULL, NULL, &explanation));
+  EXPECT_OK(shw_explanation_get_summary(explanation, &summary));
+  EXPECT(summary.step_us > 0 && summary.objective_us <= objective_of(plan));
+  for (i = 0; i < shw_explanation_num_alternatives(explanation); ++i) {
+    EXPECT_OK(shw_explanation_get_alternative(explanation, i, &alternative));
+    EXPECT((alternative.step_us > 0) == (alternative.forced && alternative.possible));
+  }
+  EXPECT_REFUSED(shw_planner_explain_plan(planner, NULL, &whole), SHW_UNIMPLEMENTED, "simulated");
+  EXPECT_OK(shw_planner_to_report(planner, NULL, plan, NULL, pareto, &page));
+  EXPECT(blob_has(page, "\"step\":"));
+  shw_blob_destroy(page);
+  shw_explanation_destroy(explanation);
+  shw_pareto_destroy(pareto);
+  shw_plan_destroy(plan);
+  shw_planner_destroy(planner);
+}
+
 static void searches(shw_context* context) {
   shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
   shw_search_options search = SHW_SEARCH_OPTIONS_INIT;
@@ -704,6 +749,7 @@ int main(void) {
   exports(context, planner);
   changes_are_checked_and_cancel(planner);
   searches(context);
+  answers_by_simulated_steps(context);
   shw_planner_destroy(planner);
   plans_outlive_their_planner(context);
   shw_context_destroy(context);

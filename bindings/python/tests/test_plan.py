@@ -186,6 +186,21 @@ def test_unknown_options_are_refused_by_name():
         sw.compile(mlp(), {"a": 2}).what_if(hardware="a100")
 
 
+def test_answers_follow_the_simulated_step(tmp_path):
+    graph = sw.load(ROOT / "tests/data/graphs/block_1d8.graph.pre.json.gz")
+    plan = sw.compile(graph, {"dp": 8}, param_budget="none", overlap="simulated")
+    assert not plan.proven  # its price is not the lowest
+    curve = plan.pareto(3)
+    steps = [p["step_us"] for p in curve.points]
+    assert len(steps) >= 3 and steps == sorted(set(steps)) and steps[0] > 0
+    told = plan.explain("einsum_default_7")
+    assert told.summary["step_us"] > 0 and told.summary["objective_us"] < plan.objective_us
+    assert any(a["step_us"] > told.summary["step_us"] for a in told.alternatives)
+    with pytest.raises(sw.Unimplemented, match="simulated"):
+        plan.explain()
+    plan.report(tmp_path / "report.html", pareto=curve)
+
+
 def test_options_reach_the_library():
     graph = sw.load(ROOT / "examples/data/llama_tiny_2x4.graph.pre.json.gz")
     plan = sw.compile(graph, MESH, hardware="a100", rules="compat", memory="1GiB", optimizer_factor=2.0, inputs="S(0)R",

@@ -42,9 +42,10 @@ typedef struct shw_explanation_summary {
   double bound_us;
   size_t second_best; /* the cheapest alternative that was not chosen; SHW_NONE: none, or not found
                          in time */
+  double step_us;     /* of the plan, simulated, with SHW_OVERLAP_SIMULATED; else 0 */
 } shw_explanation_summary;
 #define SHW_EXPLANATION_SUMMARY_INIT \
-  { sizeof(shw_explanation_summary), NULL, NULL, NULL, NULL, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0 }
+  { sizeof(shw_explanation_summary), NULL, NULL, NULL, NULL, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0 }
 
 /* A layout that the node's result could have. Strings are lent by the explanation. */
 typedef struct shw_explanation_alternative {
@@ -61,9 +62,10 @@ typedef struct shw_explanation_alternative {
   double bound_us;
   const char* strategy; /* of the node in that plan */
   size_t changed_nodes; /* whose strategy differs there */
+  double step_us;       /* of that plan, simulated, with SHW_OVERLAP_SIMULATED; else 0 */
 } shw_explanation_alternative;
 #define SHW_EXPLANATION_ALTERNATIVE_INIT \
-  { sizeof(shw_explanation_alternative), NULL, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, NULL, 0 }
+  { sizeof(shw_explanation_alternative), NULL, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, NULL, 0, 0.0 }
 
 /* A strategy of the node. Strings are lent by the explanation. */
 typedef struct shw_explanation_strategy {
@@ -102,7 +104,9 @@ SHW_API void shw_explanation_options_init(shw_explanation_options* options, size
 /**
  * Why a node has its placement: what it and the edges at it cost, and what every other layout of
  * its result would cost. Every alternative has a lower bound. Those with the lowest bounds, and
- * the layout of the options, are also solved again with the layout pinned.
+ * the layout of the options, are also solved again with the layout pinned. With
+ * SHW_OVERLAP_SIMULATED, the plan is the fastest found, and every cost, floor and bound here is at
+ * the prices of edges that it was found at; each solved plan has its simulated step.
  * @param node             its name after the rewrites, or its name as an input or output
  *                         ("param.<name>", "output")
  * @param options          lent for the call; NULL: defaults
@@ -311,10 +315,12 @@ typedef struct shw_plan_explanation_group {
   { sizeof(shw_plan_explanation_group), NULL, NULL, NULL, NULL, NULL, 0, 0.0 }
 
 /**
- * Explains the cheapest plan.
+ * Explains the cheapest plan. With SHW_OVERLAP_SIMULATED it is not there: what prices may do before
+ * another plan is the fastest is not known.
  * @param changes          lent for the call; NULL: none
  * @param out_explanation  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a change is malformed
+ * @retval SHW_UNIMPLEMENTED        the planner has SHW_OVERLAP_SIMULATED
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before any answer was found

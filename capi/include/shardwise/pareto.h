@@ -24,7 +24,7 @@ typedef struct shw_pareto_options {
 #define SHW_PARETO_OPTIONS_INIT \
   { sizeof(shw_pareto_options), 0, 0, 0 }
 
-/* The cheapest placement under one memory limit. */
+/* The cheapest placement under one memory limit; with SHW_OVERLAP_SIMULATED, the fastest found. */
 typedef struct shw_pareto_point {
   size_t struct_size;    /* set by SHW_PARETO_POINT_INIT */
   int64_t limit_bytes;   /* 0: none */
@@ -35,9 +35,10 @@ typedef struct shw_pareto_point {
   int32_t proven;
   int32_t reserved;        /* 0 */
   double price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
+  double step_us;          /* simulated, with SHW_OVERLAP_SIMULATED; else 0 */
 } shw_pareto_point;
 #define SHW_PARETO_POINT_INIT \
-  { sizeof(shw_pareto_point), 0, 0, 0, 0.0, 0.0, 0, 0, 0.0 }
+  { sizeof(shw_pareto_point), 0, 0, 0, 0.0, 0.0, 0, 0, 0.0, 0.0 }
 
 /**
  * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
@@ -50,7 +51,10 @@ SHW_API void shw_pareto_options_init(shw_pareto_options* options, size_t size);
 /**
  * The cheapest placements under one memory limit after another, from no limit to the lowest peak.
  * Objectives rise and peaks fall, strictly. Work for each limit is bounded by a count, so that
- * every machine finds the same points.
+ * every machine finds the same points. With SHW_OVERLAP_SIMULATED, each point is the fastest
+ * placement found under its limit: step_us rises and program_bytes fall, strictly, and bounds are
+ * those of objectives. The first point is never slower than a plan without a limit; it is faster
+ * where a limit happens to lead to a faster placement.
  * @param options     lent for the call; NULL: defaults. Fewer points than num_points are found if
  *                    there are not so many, or time_limit_s passes
  * @param changes     lent for the call; NULL: none. There must be no memory limit

@@ -219,6 +219,36 @@ TEST(Budgets, HaveOneOptimumIfTheIncumbentIsImproved) {
   EXPECT_GT(branched, 5u);
 }
 
+// An answer that is cut short by its work is within the budgets, and its bound is one.
+TEST(Budgets, StopAfterTheirWork) {
+  const RandomShape shape{.min_variables = 30,
+                          .max_variables = 40,
+                          .max_labels = 8,
+                          .edges_per_variable = 2,
+                          .max_cost = 1000};
+  uint32_t cut = 0;
+  for (uint32_t seed = 7100; seed < 7300; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed, shape);
+    add_random_budgets(problem, seed + 1, 2, 12);
+    SolveOptions options;
+    options.table_budget_bytes = 0;
+    const auto want = solve_quietly(problem, options);
+    if (!want.ok() || want->stats.branch_nodes < 20) continue;
+    options.max_cells = want->stats.cells / 4;
+    const auto got = solve_quietly(problem, options);
+    if (!got.ok()) {
+      EXPECT_EQ(got.status().code(), Code::kResourceExhausted);
+      continue;
+    }
+    EXPECT_LT(got->stats.cells, want->stats.cells / 2);
+    EXPECT_GE(got->cost, want->cost - 1e-6);
+    EXPECT_LE(got->bound, want->cost + 1e-6);
+    ++cut;
+  }
+  EXPECT_GT(cut, 3u);
+}
+
 // A rough answer is within the budgets and near the optimum, and its bound is one.
 TEST(Budgets, AreKeptAmongTheLikelyLabels) {
   const RandomShape shape{.min_variables = 6,

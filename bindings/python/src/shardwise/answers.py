@@ -80,7 +80,7 @@ class Explanation(Answer):
     @property
     def alternatives(self) -> Table:
         """Layouts that the result could have, by their lower bounds: ``floor_us``; those that were ``forced`` have their plan's
-        ``objective_us``."""
+        ``objective_us`` and, with ``overlap="simulated"``, its ``step_us``."""
         return table(self._handle, "explanation", "explanation_alternative")
 
     @property
@@ -149,7 +149,8 @@ class Pareto(Answer):
 
     @property
     def points(self) -> Table:
-        """The cheapest placements under one limit after another; the first has the most memory and is the fastest."""
+        """The cheapest placements under one limit after another; the first has the most memory and is the fastest. With
+        ``overlap="simulated"``, the fastest found, with their ``step_us``."""
         return table(self._handle, "pareto", "pareto_point")
 
     def to_svg(self) -> str:

@@ -259,6 +259,7 @@ class Plan:
         :param changes: those of :meth:`what_if`
         :raises NotFound: there is no such node; the message offers names like it
         :raises InvalidArgument: no strategy of the node has the layout
+        :raises Unimplemented: no node, with ``overlap="simulated"``
         """
         if node is None:
             made = self._ask(progress, lambda planner, hook: clib.shw_planner_explain_plan(

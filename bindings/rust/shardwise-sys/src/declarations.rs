@@ -904,6 +904,8 @@ pub struct shw_explanation_summary {
     pub bound_us: f64,
     /// the cheapest alternative that was not chosen; SHW_NONE: none, or not found in time
     pub second_best: usize,
+    /// of the plan, simulated, with SHW_OVERLAP_SIMULATED; else 0
+    pub step_us: f64,
 }
 
 /// A layout that the node's result could have. Strings are lent by the explanation.
@@ -930,6 +932,8 @@ pub struct shw_explanation_alternative {
     pub strategy: *const c_char,
     /// whose strategy differs there
     pub changed_nodes: usize,
+    /// of that plan, simulated, with SHW_OVERLAP_SIMULATED; else 0
+    pub step_us: f64,
 }
 
 /// A strategy of the node. Strings are lent by the explanation.
@@ -1208,7 +1212,7 @@ pub struct shw_pareto_options {
     pub max_branch_nodes: u64,
 }
 
-/// The cheapest placement under one memory limit.
+/// The cheapest placement under one memory limit; with SHW_OVERLAP_SIMULATED, the fastest found.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_pareto_point {
@@ -1228,6 +1232,8 @@ pub struct shw_pareto_point {
     pub reserved: i32,
     /// saved if the limit were one GiB higher, at the margin
     pub price_us_per_gib: f64,
+    /// simulated, with SHW_OVERLAP_SIMULATED; else 0
+    pub step_us: f64,
 }
 
 /// The placement of one node of the graph.
@@ -2854,7 +2860,9 @@ functions! {
 
     /// Why a node has its placement: what it and the edges at it cost, and what every other layout of
     /// its result would cost. Every alternative has a lower bound. Those with the lowest bounds, and
-    /// the layout of the options, are also solved again with the layout pinned.
+    /// the layout of the options, are also solved again with the layout pinned. With
+    /// SHW_OVERLAP_SIMULATED, the plan is the fastest found, and every cost, floor and bound here is at
+    /// the prices of edges that it was found at; each solved plan has its simulated step.
     ///
     /// * `node`: its name after the rewrites, or its name as an input or output
     ///   ("param.\<name\>", "output")
@@ -2984,11 +2992,13 @@ functions! {
     /// * Since 0.2
     pub fn shw_explanation_destroy(explanation: *mut shw_explanation);
 
-    /// Explains the cheapest plan.
+    /// Explains the cheapest plan. With SHW_OVERLAP_SIMULATED it is not there: what prices may do before
+    /// another plan is the fastest is not known.
     ///
     /// * `changes`: lent for the call; NULL: none
     /// * `out_explanation`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: a change is malformed
+    /// * `SHW_UNIMPLEMENTED`: the planner has SHW_OVERLAP_SIMULATED
     /// * `SHW_FAILED_PRECONDITION`: no placement satisfies the options and the changes
     /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
     /// * `SHW_DEADLINE_EXCEEDED`: time_limit_s passed before any answer was found
@@ -3327,7 +3337,10 @@ functions! {
 
     /// The cheapest placements under one memory limit after another, from no limit to the lowest peak.
     /// Objectives rise and peaks fall, strictly. Work for each limit is bounded by a count, so that
-    /// every machine finds the same points.
+    /// every machine finds the same points. With SHW_OVERLAP_SIMULATED, each point is the fastest
+    /// placement found under its limit: step_us rises and program_bytes fall, strictly, and bounds are
+    /// those of objectives. The first point is never slower than a plan without a limit; it is faster
+    /// where a limit happens to lead to a faster placement.
     ///
     /// * `options`: lent for the call; NULL: defaults. Fewer points than num_points are found if
     ///   there are not so many, or time_limit_s passes

@@ -76,6 +76,8 @@ record! {
         bound_us: f64,
         /// The cheapest alternative that was not chosen.
         second_best: Option<usize>,
+        /// Of the plan, simulated, with `Overlap::Simulated`; else 0.
+        step_us: f64,
     }
 }
 
@@ -104,6 +106,8 @@ record! {
         strategy: &'a str,
         /// Whose strategy differs there.
         changed_nodes: usize,
+        /// Of that plan, simulated, with `Overlap::Simulated`; else 0.
+        step_us: f64,
     }
 }
 
@@ -282,7 +286,7 @@ handle! {
 }
 
 record! {
-    /// The cheapest placement under one memory limit.
+    /// The cheapest placement under one memory limit; with `Overlap::Simulated`, the fastest found.
     ParetoPoint, shw_pareto_point(raw) {
         /// 0: none.
         limit_bytes: i64,
@@ -298,6 +302,8 @@ record! {
         proven: bool,
         /// Saved if the limit were one GiB higher, at the margin.
         price_us_per_gib: f64,
+        /// Simulated, with `Overlap::Simulated`; else 0.
+        step_us: f64,
     }
 }
 

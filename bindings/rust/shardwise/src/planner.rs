@@ -213,7 +213,8 @@ impl Planner {
         })
     }
 
-    /// What the cheapest plan pays for, and how far prices may change before another one is better.
+    /// What the cheapest plan pays for, and how far prices may change before another one is better. Not
+    /// implemented with `Overlap::Simulated`.
     pub fn explain_plan(&mut self, changes: Changes<'_>) -> Result<PlanExplanation> {
         changes.lend(|raw| {
             // SAFETY: all that the changes point to lives for the call.

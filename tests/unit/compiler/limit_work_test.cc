@@ -1,0 +1,76 @@
+// Memory limits on meshes of three small dims: the work that they take, and that policies agree on
+// what fits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compiler/constrained_model.h"
+#include "compiler/place.h"
+#include "unit/compiler/test_graphs.h"
+
+namespace shw {
+namespace {
+
+CompileOptions options_on_three_dims() { return {.mesh = "pp=2,dp=2,tp=2", .keep_graph = false}; }
+
+// Branching over tables of some hundred labels took 6.5e10 cells, half a minute, and raised the
+// bound by nothing.
+TEST(PlainLimitOnThreeDims, TakesLittleWork) {
+  constexpr uint64_t kMostCells = 8'000'000'000;  // some seconds
+  const CompileOptions options = options_on_three_dims();
+  Monitor monitor;
+  const auto model =
+      PreparedModel::create(testing::test_graph("examples/gpt2_tiny_2x4"), options, monitor);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto question = ConstrainedModel::create(**model, options, monitor);
+  ASSERT_TRUE(question.ok()) << question.status().message();
+  const auto free = place(*question, 0, {}, monitor);
+  ASSERT_TRUE(free.ok()) << free.status().message();
+  const double limit = std::trunc(0.7 * free->memory.peak_bytes);
+  const auto placed = place(*question, limit, {}, monitor);
+  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  EXPECT_LE(placed->memory.held_bytes(), limit);
+  EXPECT_GT(placed->stats.cells, 100'000'000u);
+  EXPECT_LT(placed->stats.cells, kMostCells);
+  // All of that work had 2022.8 within 1 %.
+  EXPECT_LT(placed->objective_us, 2030);
+  EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
+}
+
+// What is planned to fit needs no repetition: `auto` found none of it, and named a limit that was
+// a third too high.
+TEST(RecomputeAuto, FindsWhatFitsWithoutRepetition) {
+  const std::vector<uint8_t> graph = testing::test_graph("ffn_1d8");
+  CompileOptions options = options_on_three_dims();
+  options.memory_limit_bytes = int64_t{90'000'000};
+  Monitor monitor;
+  const auto plain = compile(graph, options, monitor);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  options.recompute = *recompute_policy("auto");
+  const auto repeating = compile(graph, options, monitor);
+  ASSERT_TRUE(repeating.ok()) << repeating.status().message();
+  EXPECT_LE(repeating->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+  EXPECT_EQ(repeating->plan.summary.objective_us, plain->plan.summary.objective_us);
+  EXPECT_FALSE(repeating->plan.summary.proven) << "repetition could make room for a cheaper one";
+}
+
+TEST(RecomputeAuto, NamesALimitThatSuffices) {
+  const std::vector<uint8_t> graph = testing::test_graph("ffn_1d8");
+  CompileOptions options = options_on_three_dims();
+  options.recompute = *recompute_policy("auto");
+  options.memory_limit_bytes = int64_t{82'343'936};  // products alone take more
+  Monitor monitor;
+  const auto none = compile(graph, options, monitor);
+  ASSERT_FALSE(none.ok());
+  const std::string& message = none.status().message();
+  const size_t end = message.find(" bytes)"), begin = message.rfind('(', end) + 1;
+  ASSERT_NE(end, std::string::npos) << message;
+  options.memory_limit_bytes = std::stoll(message.substr(begin, end - begin));
+  EXPECT_LT(options.memory_limit_bytes, 87'000'000);
+  const auto enough = compile(graph, options, monitor);
+  ASSERT_TRUE(enough.ok()) << enough.status().message();
+  EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+}
+
+}  // namespace
+}  // namespace shw
