@@ -16,6 +16,22 @@ int64_t columns_of(const TensorType& type) {
   return type.shape.size() == 0 ? 1 : type.shape.back();
 }
 
+// The window is columns of the rows of `whole`, from this one on. Nothing: it is not.
+std::optional<int64_t> column_in(const GroupWindow& whole, const GroupWindow& window) {
+  if (same(whole, window)) return 0;
+  const TensorType &w = *whole.type, &p = *window.type;
+  if (whole.at->memory != window.at->memory || w.strides != p.strides || w.shape.size() == 0 ||
+      w.strides.back() != 1 || !std::equal(w.shape.begin(), w.shape.end() - 1, p.shape.begin()) ||
+      !std::ranges::equal(whole.at->slice_stride_bytes, window.at->slice_stride_bytes))
+    return {};
+  const int64_t bytes = window.at->offset_bytes - whole.at->offset_bytes;
+  const int64_t column = bytes / static_cast<int64_t>(sizeof(float));
+  if (bytes < 0 || bytes % static_cast<int64_t>(sizeof(float)) != 0 ||
+      column + p.shape.back() > w.shape.back())
+    return {};
+  return column;
+}
+
 // Results are computed where they are wanted, from what they are made of: a part of a row asks for
 // those parts of its operands that lie there.
 class PartLoops {
@@ -45,11 +61,17 @@ class PartLoops {
   }
 
  private:
-  // The step before step s that computes the operand; -1: none does.
-  int writer(size_t s, const GroupWindow& operand) const {
+  // What computes an operand of step s: a step before it, and which of its columns the operand's
+  // first is. -1: none does.
+  struct Writer {
+    int step = -1;
+    int64_t column = 0;
+  };
+  Writer writer(size_t s, const GroupWindow& operand) const {
     for (size_t w = s; w-- > 0;)
-      if (same(steps_[w].output, operand)) return static_cast<int>(w);
-    return -1;
+      if (const auto column = column_in(steps_[w].output, operand))
+        return {static_cast<int>(w), *column};
+    return {};
   }
 
   // Where elements of the result begin to come from elsewhere.
@@ -57,11 +79,12 @@ class PartLoops {
     std::set<int64_t> found;
     const TracedStep& step = steps_[s];
     const auto add = [&](const GroupWindow& operand, const RowPart& part) {
-      const int from = writer(s, operand);
+      const Writer from = writer(s, operand);
       if (part.begin > 0) found.insert(part.begin);
-      if (from < 0) return;
-      for (const int64_t c : cuts(static_cast<size_t>(from)))
-        if (c > part.from && c < part.from + part.count) found.insert(part.begin + c - part.from);
+      if (from.step < 0) return;
+      const int64_t first = from.column + part.from;
+      for (const int64_t c : cuts(static_cast<size_t>(from.step)))
+        if (c > first && c < first + part.count) found.insert(part.begin + c - first);
     };
     const auto parts = step.traced().row_parts();
     for (const RowPart& part : parts) add(*step.inputs[part.input], part);
@@ -116,7 +139,8 @@ class PartLoops {
                                  Columns columns) {
     if (columns_of(*window.type) == 1) columns = {0, 1};
     for (size_t w = s; w-- > 0;) {
-      if (same(steps_[w].output, window)) return result(nest, loop, w, columns);
+      if (const auto column = column_in(steps_[w].output, window))
+        return result(nest, loop, w, {columns.begin + *column, columns.end + *column});
       if (may_overlap(steps_[w].output, window)) return {};
     }
     // A part is written before another is read.

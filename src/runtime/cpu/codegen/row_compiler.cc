@@ -41,7 +41,7 @@ class Registers {
 size_t code_bytes(const RowLoop& loop) {
   size_t bytes = 512;  // what is around the loop
   for (const FormulaNode& node : loop.formula.nodes())
-    bytes += node.op == FormulaOp::kExp ? 800 : 100;  // twice: whole vectors, and the rest of a row
+    bytes += node.op == FormulaOp::kExp ? 800 : 200;  // twice: whole vectors, and the rest of a row
   bytes += loop.stores.size() * 32;
   return bytes;
 }

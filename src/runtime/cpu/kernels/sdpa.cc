@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cpu/attention.h"
+#include "runtime/cpu/query_block.h"
 #include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
@@ -86,20 +87,18 @@ class Sdpa final : public HostKernel {
                 const Matrix<T>& out) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
-    const KeyRange keys = p_.visible.of_block(first, rows);
+    const QueryBlock<T> block(p_.visible, first, rows);
+    const KeyRange keys = block.keys();
     const int64_t n = keys.size();
-    gemm<T>({rows,
-             n,
-             s.width,
-             {q.data + first * q.row_stride, q.row_stride, 1},
-             {&all_keys.at(0, keys.begin), all_keys.row_stride, all_keys.column_stride},
-             {scores, n, 1}});
+    block.times_keys({q.data + first * q.row_stride, q.row_stride, 1},
+                     {&all_keys.at(0, keys.begin), all_keys.row_stride, all_keys.column_stride},
+                     s.width, scores);
     T inverse[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
       inverse[r] = weigh(buffers, b, h, first + r, keys, scores + r * n);
     const Matrix<T> to{&out.at(first, 0), out.row_stride, 1};
     const Matrix<const T> values{v.data + keys.begin * v.row_stride, v.row_stride, 1};
-    gemm<T>({rows, s.value_width, n, {scores, n, 1}, values, to});
+    block.sum_keys(scores, values, s.value_width, to);
     for (int64_t r = 0; r < rows; ++r)
       vector_loop(s.value_width,
                   [row = &to.at(r, 0), factor = inverse[r]](int64_t c) { row[c] *= factor; });

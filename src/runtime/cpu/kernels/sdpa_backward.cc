@@ -9,6 +9,7 @@
 
 #include "runtime/cpu/attention.h"
 #include "runtime/cpu/codegen/math.h"
+#include "runtime/cpu/query_block.h"
 #include "runtime/cpu/row_sums.h"
 #include "runtime/simd.h"
 
@@ -141,9 +142,6 @@ class SdpaBackward final : public HostKernel {
   static Matrix<const T> rows_of(const Matrix<const T>& x, int64_t first) {
     return {x.data + first * x.row_stride, x.row_stride, x.column_stride};
   }
-  static Matrix<const T> transposed(const Matrix<const T>& x) {
-    return {x.data, x.column_stride, x.row_stride};
-  }
 
   // Columns from `first` on.
   static Matrix<const T> columns_of(const Matrix<const T>& x, int64_t first) {
@@ -154,28 +152,24 @@ class SdpaBackward final : public HostKernel {
                 const Scratch<T>& m) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
-    const KeyRange keys = p_.visible.of_block(first, rows);
+    const QueryBlock<T> block(p_.visible, first, rows, p_.wants_dbias);
+    const KeyRange keys = block.keys();
     const int64_t n = keys.size();
     const Matrix<const T> q = rows_of(head.q, first), grad = rows_of(head.grad, first);
     const Matrix<T> dk{m.dk + keys.begin * s.width, s.width, 1},
         dv{m.dv + keys.begin * s.value_width, s.value_width, 1};
-    const Matrix<const T> scores{m.scores, n, 1}, ds{m.ds, n, 1};
-    gemm<T>({rows, n, s.width, q, columns_of(shared.keys, keys.begin), {m.scores, n, 1}});
+    block.times_keys(q, columns_of(shared.keys, keys.begin), s.width, m.scores);
     for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * n);
-    gemm<T>({n, s.value_width, rows, transposed(scores), grad, dv, true});
-    gemm<T>({rows, n, s.value_width, grad, columns_of(shared.values, keys.begin), {m.ds, n, 1}});
+    block.add_queries(m.scores, grad, s.value_width, dv);
+    block.times_keys(grad, columns_of(shared.values, keys.begin), s.value_width, m.ds);
     T delta[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
       delta[r] = row_product(&grad.at(r, 0), &head.out.at(first + r, 0), s.value_width);
     for (int64_t r = 0; r < rows; ++r)
       score_gradient(buffers, head, first + r, keys, delta[r], m.scores + r * n, m.ds + r * n);
-    gemm<T>({rows,
-             s.width,
-             n,
-             ds,
-             rows_of(shared.k, keys.begin),
-             {&head.dq.at(first, 0), head.dq.row_stride, 1}});
-    gemm<T>({n, s.width, rows, transposed(ds), q, dk, true});
+    block.sum_keys(m.ds, rows_of(shared.k, keys.begin), s.width,
+                   {&head.dq.at(first, 0), head.dq.row_stride, 1});
+    block.add_queries(m.ds, q, s.width, dk);
   }
 
   // Query i's scores of `keys` become the weights of the softmax.

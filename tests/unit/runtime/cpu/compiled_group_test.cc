@@ -344,6 +344,36 @@ TEST(CompiledGroup, SlicesMayBeLaidIntoRows) {
     EXPECT_EQ(expect_same(group, {x, g}, fill), machine_compiles() ? 4U : 0U) << n;
   }
 }
+// The gradient of a rotary embedding: halves of what the group itself computes change places.
+TEST(CompiledGroup, PartsOfResultsMayBeTakenApart) {
+  for (const int64_t n : {2, 24, 64}) {
+    const Dims heads{2, 3, n}, halves{2, 3, n / 2}, strides{3 * n, n, 1};
+    TestGroup group;
+    const int g = group.value(floats(heads)), c = group.value(floats(heads)),
+              s = group.value(floats(heads)), zeros = group.value(floats(heads)),
+              sine = group.value(floats(heads), true),
+              last = group.value({halves, strides, Dtype::kF32}, true, sine),
+              first = group.value({halves, strides, Dtype::kF32}, true, sine),
+              a = group.value(floats(heads), true), turned = group.value(floats(halves), true),
+              b = group.value(floats(heads), true), sum = group.value(floats(heads), true),
+              cosine = group.value(floats(heads), true), y = group.value(floats(heads));
+    group.offset[static_cast<size_t>(last)] = n / 2 * 4;
+    const auto at = [&](int64_t begin) {
+      Attrs slice = with_attr(AttrKey::kDim, int64_t{-1});
+      slice.set(AttrKey::kStart, begin);
+      slice.set(AttrKey::kEnd, begin + n / 2);
+      return slice;
+    };
+    group.steps = {{"mul", {g, s}, sine},    {"slice_scatter", {zeros, last}, a, at(0)},
+                   {"neg", {first}, turned}, {"slice_scatter", {zeros, turned}, b, at(n / 2)},
+                   {"add", {a, b}, sum},     {"mul", {g, c}, cosine},
+                   {"add", {cosine, sum}, y}};
+    const auto fill = [](int v, size_t i) {
+      return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
+    };
+    EXPECT_EQ(expect_same(group, {g, c, s, zeros}, fill), machine_compiles() ? 7U : 0U) << n;
+  }
+}
 // A part of the result must not be written before another part of the operand is read.
 TEST(CompiledGroup, PartsDoNotOverwriteWhatOthersRead) {
   const int64_t n = 64;
