@@ -125,11 +125,12 @@ CompiledGroupKernel::Rows compile_rows(const LoopNest& nest, bool streams) {
   return rows;
 }
 
-// As many of the first `most` steps as can be made so; more than one.
+// As many of the first `most` steps as can be made so, but at least so many.
 template <class Make>
-std::optional<GroupKernel> compile_most(std::span<const TracedStep> traced, size_t most,
-                                        std::span<const GroupStep> steps, const Make& make) {
-  for (size_t count = most; count > 1; --count) {
+std::optional<GroupKernel> compile_most(std::span<const TracedStep> traced, size_t least,
+                                        size_t most, std::span<const GroupStep> steps,
+                                        const Make& make) {
+  for (size_t count = most; count >= least; --count) {
     const std::optional<LoopNest> nest = make(traced.first(count), steps.subspan(count));
     if (!nest) continue;
     auto rows = compile_rows(*nest, false);
@@ -145,11 +146,12 @@ std::optional<GroupKernel> compile_most(std::span<const TracedStep> traced, size
 
 Result<GroupKernel> compile_group(std::span<const GroupStep> steps, const PrepareStep& prepare) {
   const std::vector<TracedStep> traced = traced_steps(steps, prepare);
+  constexpr size_t kLeast = 2;
   const size_t alike = count_alike(traced), by_part = count_by_part(traced);
-  if (by_part > alike)
-    if (auto kernel = compile_most(traced, by_part, steps, loops_by_part))
-      return std::move(*kernel);
-  if (auto kernel = compile_most(traced, alike, steps, one_loop)) return std::move(*kernel);
+  if (auto kernel =
+          compile_most(traced, std::max(alike + 1, kLeast), by_part, steps, loops_by_part))
+    return std::move(*kernel);
+  if (auto kernel = compile_most(traced, kLeast, alike, steps, one_loop)) return std::move(*kernel);
   return unimplemented("no loop is compiled that begins with this step");
 }
 

@@ -119,6 +119,7 @@ class OneLoop {
     values_.push_back({window, node, place, true, after, this_walk(), is_sum});
     return true;
   }
+
   LoopNest nest_;
   RowLoop row_;
   std::vector<Value> values_;
