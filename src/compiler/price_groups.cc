@@ -54,8 +54,8 @@ void price_groups(Program& p, const cost::Roofline& roofline) {
     for (uint32_t s = 0; s < group.num_steps; ++s) {
       const auto one = cached_us(p, p.steps[group.first_step + s], roofline);
       if (!one) break;
-      us.push_back(*one);
-      sum += *one;
+      us.push_back(*one * roofline.fused_share());
+      sum += us.back();
     }
     if (us.size() < group.num_steps || sum == 0) continue;
     const double longer = std::max(1.0, roofline.rw_us(memory_bytes(p, group)) / sum);

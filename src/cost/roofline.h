@@ -22,6 +22,8 @@ class Roofline {
   // A copy of so many bytes within the device's memory.
   double copy_us(double bytes) const;
   bool has_kernels() const { return !device_.kernels.empty(); }
+  // What steps of a group take, of the sum of their times from the cache.
+  double fused_share() const { return device_.fused_share; }
   // Of several kernels in one launch on operands that are in the cache. nullopt: one of them was
   // not measured.
   std::optional<double> cached_us(std::span<const KernelWork> works) const;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/groups.h"
 #include "measure/kernel_cases.h"
 #include "measure/kernel_timer.h"
 
@@ -92,9 +93,10 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   device.efficiency = 1;               // these are rates that were reached
   device.flops_i8 = 0;                 // no kernel multiplies 8-bit integers
   device.flops_f8 = device.flops_f32;  // as which 8-bit floats are multiplied
-  for (const char* figure :
-       {"device.memory_bytes_per_s", "device.launch_us", "device.flops_per_s.f64",
-        "device.flops_per_s.f32", "device.flops_per_s.f16", "device.flops_per_s.bf16"})
+  SHW_ASSIGN_OR_RETURN(device.fused_share, measure_fused_share());
+  for (const char* figure : {"device.memory_bytes_per_s", "device.fused_share", "device.launch_us",
+                             "device.flops_per_s.f64", "device.flops_per_s.f32",
+                             "device.flops_per_s.f16", "device.flops_per_s.bf16"})
     bases.push_back({figure, Basis::kMeasured});
   return {};
 }

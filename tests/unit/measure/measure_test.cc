@@ -33,6 +33,8 @@ TEST(Measure, DescribesAMachineThatReadsBackEqual) {
   EXPECT_EQ(hardware->device.kernels, device().kernels);
   EXPECT_EQ(hardware->bases, report().calibration.hardware.bases);
   EXPECT_EQ(hardware->device.shared_cores, std::thread::hardware_concurrency());
+  EXPECT_GT(hardware->device.fused_share, 0.02);
+  EXPECT_LE(hardware->device.fused_share, 1);
   EXPECT_EQ(hardware->measured.size(), 15u);  // five collectives in groups of 2, 4 and 8
   EXPECT_EQ(cost::hardware_json(*hardware) + "\n", report().description);
 }
@@ -44,6 +46,7 @@ TEST(Measure, SaysWhatEachFigureRestsOn) {
     return at == bases.end() ? cost::Basis{} : at->basis;
   };
   EXPECT_EQ(basis_of("device.launch_us"), cost::Basis::kMeasured);
+  EXPECT_EQ(basis_of("device.fused_share"), cost::Basis::kMeasured);
   EXPECT_EQ(basis_of("device.flops_per_s.bf16"), cost::Basis::kMeasured);
   EXPECT_EQ(basis_of("ring.intra_gb_per_s"), cost::Basis::kInterpolated);
   EXPECT_EQ(basis_of("ring.inter_gb_per_s"), cost::Basis::kFallback);
