@@ -169,9 +169,10 @@ constexpr char kTable[] =
     R"("kernels": [{"kernel": "add", "dtype": "f32", "sizes": [[1, 8], [4]], "us": [0.25, 2]}])";
 
 TEST(HardwareDescription, KeepsWhatWasMeasuredOfADevice) {
-  const std::string text = R"({"base": "cpu", "name": "ours", "device": {"shared_cores": 2, "fused_share": 0.25, )" +
-                           std::string(kTable) +
-                           R"(}, "bases": [{"figure": "device.launch_us", "basis": "measured"},
+  const std::string text =
+      R"({"base": "cpu", "name": "ours", "device": {"shared_cores": 2, "fused_share": 0.25, )" +
+      std::string(kTable) +
+      R"(}, "bases": [{"figure": "device.launch_us", "basis": "measured"},
                       {"figure": "ring.inter_gb_per_s", "basis": "fallback"}]})";
   const Hardware hardware = described(text);
   EXPECT_EQ(hardware.device.shared_cores, 2);
