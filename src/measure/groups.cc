@@ -9,7 +9,8 @@
 namespace shw::measure {
 namespace {
 
-constexpr int64_t kRows = 64, kWidth = 512, kSlices = 4;  // 128 KiB an operand: in the cache
+constexpr int64_t kGroupRows = 64, kGroupWidth = 512,
+                  kGroupSlices = 4;  // 128 KiB an operand: in the cache
 
 Attrs attr(AttrKey key, AttrValue value) {
   Attrs attrs;
@@ -22,9 +23,9 @@ Attrs along_rows() {
   return attrs;
 }
 
-TensorType whole() { return row_major(Dtype::kF32, {kRows, kWidth}); }
-TensorType rows() { return row_major(Dtype::kF32, {kRows, 1}); }
-TensorType columns() { return row_major(Dtype::kF32, {kWidth}); }
+TensorType whole() { return row_major(Dtype::kF32, {kGroupRows, kGroupWidth}); }
+TensorType rows() { return row_major(Dtype::kF32, {kGroupRows, 1}); }
+TensorType columns() { return row_major(Dtype::kF32, {kGroupWidth}); }
 
 // A step of a group, whose operands are sources and results of earlier steps.
 struct Member {
@@ -67,7 +68,7 @@ class GroupMaker {
     p_.arena_bytes = p_.live_peak_bytes = std::max(p_.arena_bytes, used_);
     if (fused) {
       p_.group_bytes = std::max(p_.group_bytes, used_);
-      p_.fused_groups.push_back({entry.first_step, entry.num_steps, whole().shape, {kSlices}});
+      p_.fused_groups.push_back({entry.first_step, entry.num_steps, whole().shape, {kGroupSlices}});
     }
     return p_.entries.size() - 1;
   }
@@ -107,7 +108,7 @@ void norm(GroupMaker& g) {
 }  // namespace
 
 Result<double> measure_fused_share() {
-  constexpr int64_t kBytes = kRows * kWidth * 4;
+  constexpr int64_t kBytes = kGroupRows * kGroupWidth * 4;
   ProbeMaker maker({{"rank", 1}}, kBytes, kBytes);
   GroupMaker groups(maker);
   constexpr void (*kGroups[])(GroupMaker&) = {gate, norm};
