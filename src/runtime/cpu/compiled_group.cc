@@ -145,6 +145,7 @@ std::optional<GroupKernel> compile_most(std::span<const TracedStep> traced, size
 }  // namespace
 
 Result<GroupKernel> compile_group(std::span<const GroupStep> steps, const PrepareStep& prepare) {
+  if (!compiles_loops()) return unimplemented("no loops are compiled on this machine");
   const std::vector<TracedStep> traced = traced_steps(steps, prepare);
   constexpr size_t kLeast = 2;
   const size_t alike = count_alike(traced), by_part = count_by_part(traced);

@@ -498,16 +498,16 @@ class RowAssembler : private Xbyak::CodeGenerator {
   bool fits_ = true;
 };
 
-bool has_avx512() {
+}  // namespace
+
+bool compiles_loops() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("bmi2");
 }
 
-}  // namespace
-
 std::unique_ptr<const CompiledRow> compile(const RowLoop& loop) {
-  if (!has_avx512() || loop.one_number.size() > kMostRowPointers) return nullptr;
+  if (!compiles_loops() || loop.one_number.size() > kMostRowPointers) return nullptr;
   std::vector<uint8_t> room(code_bytes(loop));
   Xbyak::ClearError();
   const size_t bytes = RowAssembler(loop, room).assemble();
@@ -521,6 +521,7 @@ std::unique_ptr<const CompiledRow> compile(const RowLoop& loop) {
 
 namespace shw::runtime::cpu {
 
+bool compiles_loops() { return false; }
 std::unique_ptr<const CompiledRow> compile(const RowLoop& /*loop*/) { return nullptr; }
 
 }  // namespace shw::runtime::cpu

@@ -65,8 +65,10 @@ class CompiledRow {
   size_t bytes_;
 };
 
-// Null: this machine, or this build, has no use for it, or the loop needs more registers than there
-// are. A loop is compiled within 0.1 ms.
+// Whether this machine and this build compile loops at all.
+bool compiles_loops();
+// Null: they do not, or the loop needs more registers than there are. A loop is compiled within
+// 0.1 ms.
 std::unique_ptr<const CompiledRow> compile(const RowLoop& loop);
 
 }  // namespace shw::runtime::cpu
