@@ -13,7 +13,7 @@ for option in "$@"; do
     *) echo "unknown option $option"; exit 2 ;;
   esac
 done
-passed=0 failed=0
+passed=0 failed=0 failures=""
 jobs=$(nproc)
 tests=$((jobs + (jobs + 1) / 2))  # at once: those that run ranks wait for one another much of their time
 all=ON
@@ -42,6 +42,17 @@ suite() {
   f=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.*(\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception|\*\*\*Not Run|Subprocess aborted)" "$log")
   [ $((p + f)) -gt 0 ] || f=1
   passed=$((passed + p)); failed=$((failed + f))
+  [ "$f" = 0 ] || failures+=$(printf '\n== %s:\n' "$preset"; said_by_failed "$log")
+}
+
+# The last lines that each failed test of a log printed.
+said_by_failed() {
+  awk -v last=25 '
+    function flush(  i) { for (i = n > last ? n - last : 0; i < n; ++i) print line[i]; n = 0 }
+    /^ *[0-9]+\/[0-9]+ Test +#/ { flush(); failed = !/ Passed |\*\*\*Skipped/; if (failed) print; next }
+    /^ +Start +[0-9]+: / { next }
+    /tests passed, / { flush(); exit }
+    failed && NF { line[n++] = $0 }' "$1"
 }
 
 # What takes longest, and runs the same code as smaller meshes or models, is left to the release build of a whole run.
@@ -77,5 +88,6 @@ if [ -n "$frameworks" ]; then
 else
   echo "not run: models of PyTorch and JAX, which tests/run.sh --with-frameworks installs; stored graphs of such models were run"
 fi
+[ -z "$failures" ] || echo "$failures"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
