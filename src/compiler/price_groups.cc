@@ -16,32 +16,45 @@ std::vector<OptionalType> types_of(const Program& p, const std::vector<ValueId>&
   return types;
 }
 
-std::optional<double> cached_us(const Program& p, const ProgramStep& step,
-                                const cost::Roofline& roofline) {
+// Of one step in its group, without what it reads and writes there. One that is no part of a loop
+// takes as long as alone, from the cache.
+std::optional<double> step_us(const Program& p, const ProgramStep& step,
+                              const cost::Roofline& roofline) {
   const auto op = op_from_name(step.kernel);
   if (!op) return std::nullopt;
   const std::vector<OptionalType> operands = types_of(p, step.inputs),
                                   results = types_of(p, step.outputs);
-  return roofline.cached_us(kernel_works(*op, {operands, &step.attrs}, results));
+  const auto works = kernel_works(*op, {operands, &step.attrs}, results);
+  if (works.size() == 1)
+    if (const auto us = roofline.fused_us(works[0])) return us;
+  std::optional<double> us = roofline.cached_us(works);
+  if (us) us = std::max(*us - roofline.launch_us(), 0.0);
+  return us;
 }
 
-// Of the storages that not only the group sees, each once.
-double memory_bytes(const Program& p, const FusedGroup& group) {
+// What passes into a group and out of it.
+struct Traffic {
+  double memory_bytes = 0;  // of the storages that not only the group sees, each once
+  double stream_us = 0;     // of their values, from the cache and to it
+};
+Traffic traffic_of(const Program& p, const FusedGroup& group, const cost::Roofline& roofline) {
   std::vector<StorageId> seen;
-  double bytes = 0;
+  Traffic traffic;
   const auto add = [&](const std::vector<ValueId>& values) {
     for (const ValueId v : values) {
       if (!v.valid() || p.lies_in(v, StorageKind::kGroup)) continue;
       if (std::ranges::find(seen, p.values[v].storage) != seen.end()) continue;
       seen.push_back(p.values[v].storage);
-      bytes += static_cast<double>(p.values[v].type.bytes());
+      const auto bytes = static_cast<double>(p.values[v].type.bytes());
+      traffic.memory_bytes += bytes;
+      traffic.stream_us += roofline.stream_us(bytes);
     }
   };
   for (uint32_t s = group.first_step; s < group.first_step + group.num_steps; ++s) {
     add(p.steps[s].inputs);
     add(p.steps[s].outputs);
   }
-  return bytes;
+  return traffic;
 }
 
 }  // namespace
@@ -52,15 +65,17 @@ void price_groups(Program& p, const cost::Roofline& roofline) {
     std::vector<double> us;
     double sum = 0;
     for (uint32_t s = 0; s < group.num_steps; ++s) {
-      const auto one = cached_us(p, p.steps[group.first_step + s], roofline);
+      const auto one = step_us(p, p.steps[group.first_step + s], roofline);
       if (!one) break;
-      us.push_back(*one * roofline.fused_share());
-      sum += us.back();
+      us.push_back(*one);
+      sum += *one;
     }
     if (us.size() < group.num_steps || sum == 0) continue;
-    const double longer = std::max(1.0, roofline.rw_us(memory_bytes(p, group)) / sum);
+    const Traffic traffic = traffic_of(p, group, roofline);
+    const double whole = std::max(roofline.launch_us() + sum + traffic.stream_us,
+                                  roofline.rw_us(traffic.memory_bytes));
     for (uint32_t s = 0; s < group.num_steps; ++s)
-      p.steps[group.first_step + s].cost_us = us[s] * longer;
+      p.steps[group.first_step + s].cost_us = us[s] * (whole / sum);
   }
 }
 

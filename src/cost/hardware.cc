@@ -157,8 +157,7 @@ Status check_device(const DeviceSpec& d) {
       {is_rate(d.host_bytes_per_s), "host_bytes_per_s", kRate},
       {d.efficiency >= 1e-6 && d.efficiency <= 1, "efficiency", "a number from 1e-6 to 1"},
       {is_time(d.launch_us), "launch_us", kTime},
-      {d.shared_cores == 0 || is_count(d.shared_cores), "shared_cores", "0 or a number of cores"},
-      {d.fused_share >= 1e-6 && d.fused_share <= 1, "fused_share", "a number from 1e-6 to 1"}};
+      {d.shared_cores == 0 || is_count(d.shared_cores), "shared_cores", "0 or a number of cores"}};
   SHW_RETURN_IF_ERROR(check(rules, "device."));
   for (size_t i = 0; i < d.kernels.size(); ++i) SHW_RETURN_IF_ERROR(check_kernel(d.kernels, i));
   return {};

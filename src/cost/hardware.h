@@ -26,9 +26,6 @@ struct DeviceSpec {
   // Cores that the ranks of a job share, where each is a thread of one machine, which then do the
   // collectives, too; 0: each rank has a device of its own.
   int64_t shared_cores = 0;
-  // Steps that the device runs as one loop over the elements take this share of what they take one
-  // by one from the cache.
-  double fused_share = 1;
   std::vector<KernelTimes> kernels = {};  // measured; the rates above serve all others
 };
 

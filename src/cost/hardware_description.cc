@@ -184,7 +184,6 @@ Status read_device(const JsonValue& value, Absent absent, DeviceSpec& device) {
   SHW_RETURN_IF_ERROR(in.number("host_bytes_per_s", device.host_bytes_per_s));
   SHW_RETURN_IF_ERROR(in.number("efficiency", device.efficiency));
   SHW_RETURN_IF_ERROR(in.number("launch_us", device.launch_us));
-  if (in.has("fused_share")) SHW_RETURN_IF_ERROR(in.number("fused_share", device.fused_share));
   if (in.has("shared_cores")) SHW_RETURN_IF_ERROR(in.count("shared_cores", device.shared_cores));
   SHW_ASSIGN_OR_RETURN(const JsonValue* kernels, in.array("kernels"));
   if (kernels != nullptr)
@@ -376,7 +375,6 @@ std::string hardware_json(const Hardware& hardware) {
   out.member("host_bytes_per_s", d.host_bytes_per_s);
   out.member("efficiency", d.efficiency).member("launch_us", d.launch_us);
   if (d.shared_cores > 0) out.member("shared_cores", d.shared_cores);
-  if (d.fused_share < 1) out.member("fused_share", d.fused_share);
   if (!d.kernels.empty()) write_kernels(d.kernels, out);
   out.end_object();
   if (hardware.nccl) write_nccl(*hardware.nccl, out);

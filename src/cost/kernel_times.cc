@@ -41,15 +41,19 @@ double log_us(const KernelTimes& times, std::span<const AxisPlace> places, size_
 
 }  // namespace
 
+const KernelTimes* find_times(std::span<const KernelTimes> all, std::string_view kernel,
+                              Dtype dtype) {
+  const auto it = std::ranges::find_if(
+      all, [&](const KernelTimes& t) { return t.kernel == kernel && t.dtype == dtype; });
+  return it == all.end() ? nullptr : &*it;
+}
+
 const KernelTimes* times_of(std::span<const KernelTimes> all, std::string_view kernel,
                             Dtype dtype) {
-  const KernelTimes* in_f32 = nullptr;
-  for (const KernelTimes& t : all) {
-    if (t.kernel != kernel) continue;
-    if (t.dtype == dtype) return &t;
-    if (t.dtype == Dtype::kF32) in_f32 = &t;
-  }
-  return in_f32;
+  if (const KernelTimes* own = find_times(all, kernel, dtype)) return own;
+  if (const KernelTimes* in_f32 = find_times(all, kernel, Dtype::kF32)) return in_f32;
+  const size_t variant = kernel.rfind('.');
+  return variant == kernel.npos ? nullptr : times_of(all, kernel.substr(0, variant), dtype);
 }
 
 double us_at(const KernelTimes& times, const std::array<int64_t, KernelTimes::kMaxAxes>& sizes) {

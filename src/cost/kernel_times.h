@@ -13,16 +13,18 @@
 namespace shw::cost {
 
 // A grid of sizes, and the time at each point. What the axes count depends on the kernel:
-//   mm                                     rows, columns, terms of the sum
+//   mm, mm.nt, mm.tn                       rows, columns, terms of the sum
 //   sdpa, sdpa.causal, sdpa_backward[.…]   keys, width of a head: of one head with as many queries
 //   convolution, convolution_backward      places of the result in all samples, channels of the
 //                                          result, terms of a sum: of one group
+//   a formula and ".fused"                 elements
 //   all others                             elements, and those of a row: of the longest stretch
-//   that
-//                                          the kernel walks in one loop, at most kLongRow
+//                                          that the kernel walks in one loop, at most kLongRow
 struct KernelTimes {
   static constexpr size_t kMaxAxes = 3;
   static constexpr int64_t kLongRow = 256;  // longer ones take as long for an element
+  // What a kernel adds to a group of steps that is one loop: no launch, operands, results.
+  static constexpr std::string_view kFused = ".fused";
   std::string kernel;                       // as in programs: "exp"
   Dtype dtype = Dtype::kF32;                // of its first operand
   std::vector<std::vector<int64_t>> sizes;  // by axis, ascending
@@ -38,7 +40,11 @@ struct KernelWork {
   double times = 1;
 };
 
-// Times of that kernel and dtype, otherwise of that kernel in f32; null: it was not measured.
+// Times of that kernel and dtype; null: it was not measured.
+const KernelTimes* find_times(std::span<const KernelTimes> all, std::string_view kernel,
+                              Dtype dtype);
+// The same, otherwise of that kernel in f32, otherwise of the kernel whose
+// variant it is ("mm" of "mm.tn"); null: none of these was measured.
 const KernelTimes* times_of(std::span<const KernelTimes> all, std::string_view kernel, Dtype dtype);
 
 // Between points the logarithm of the time is linear in the logarithms of the sizes. Beyond the

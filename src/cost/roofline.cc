@@ -6,6 +6,8 @@
 namespace shw::cost {
 namespace {
 
+constexpr std::string_view kCopy = "local_slice";
+
 double flops_per_s(const DeviceSpec& device, Dtype dtype) {
   switch (dtype) {
     case Dtype::kF64:
@@ -35,7 +37,7 @@ double Roofline::rw_us(double bytes) const {
 
 double Roofline::copy_us(double bytes) const {
   const KernelWork copy{
-      "local_slice", Dtype::kF32, {static_cast<int64_t>(bytes / 4), KernelTimes::kLongRow}};
+      kCopy, Dtype::kF32, {static_cast<int64_t>(bytes / 4), KernelTimes::kLongRow}};
   return measured_us({&copy, 1}, 2 * bytes).value_or(rw_us(2 * bytes));
 }
 
@@ -47,6 +49,20 @@ std::optional<double> Roofline::cached_us(std::span<const KernelWork> works) con
     us += work.times * std::max(us_at(*times, work.sizes) - device_.launch_us, 0.0);
   }
   return sharing_ * us;
+}
+
+std::optional<double> Roofline::fused_us(const KernelWork& work) const {
+  const std::string kernel = std::string(work.kernel) + std::string(KernelTimes::kFused);
+  const KernelTimes* times = find_times(device_.kernels, kernel, work.dtype);
+  if (times == nullptr) return std::nullopt;
+  return sharing_ * work.times * us_at(*times, work.sizes);
+}
+
+double Roofline::stream_us(double bytes) const {
+  const KernelTimes* times = times_of(device_.kernels, kCopy, Dtype::kF32);
+  if (times == nullptr) return 0;
+  const double us = us_at(*times, {static_cast<int64_t>(bytes / 4), KernelTimes::kLongRow});
+  return sharing_ * std::max(us - device_.launch_us, 0.0) / 2;
 }
 
 std::optional<double> Roofline::measured_us(std::span<const KernelWork> works, double bytes) const {

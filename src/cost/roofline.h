@@ -22,8 +22,12 @@ class Roofline {
   // A copy of so many bytes within the device's memory.
   double copy_us(double bytes) const;
   bool has_kernels() const { return !device_.kernels.empty(); }
-  // What steps of a group take, of the sum of their times from the cache.
-  double fused_share() const { return device_.fused_share; }
+  // What a step adds to a group that is one loop. nullopt: it was not measured.
+  std::optional<double> fused_us(const KernelWork& work) const;
+  // To read so many bytes from the cache, or to write them to it, in a launch that does more. 0
+  // where copies were not measured.
+  double stream_us(double bytes) const;
+  double launch_us() const { return sharing_ * device_.launch_us; }
   // Of several kernels in one launch on operands that are in the cache. nullopt: one of them was
   // not measured.
   std::optional<double> cached_us(std::span<const KernelWork> works) const;

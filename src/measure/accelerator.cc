@@ -22,27 +22,6 @@ constexpr Dtype kRates[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16}
 constexpr Dtype kAttention[] = {Dtype::kF32, Dtype::kF16, Dtype::kBF16};
 constexpr int kCopies = 5;  // to and from the host: the fastest counts
 
-struct AttentionTable {
-  const char* key;
-  bool backward, causal;
-};
-constexpr AttentionTable kAttentionTables[] = {{"sdpa", false, false},
-                                               {"sdpa.causal", false, true},
-                                               {"sdpa_backward", true, false},
-                                               {"sdpa_backward.causal", true, true}};
-
-void add_attention(KernelTimer& timer, const AcceleratorSizes& s) {
-  for (const Dtype dtype : kAttention)
-    for (const AttentionTable& t : kAttentionTables) {
-      const size_t table = timer.begin(t.key, dtype, {s.keys, s.widths});
-      for (const int64_t keys : s.keys)
-        for (const int64_t width : s.widths)
-          timer.add_point(
-              attention_case(timer.maker(), dtype, s.heads, t.backward, t.causal, keys, width),
-              table);
-    }
-}
-
 void add_copy(KernelTimer& timer, int64_t bytes) {
   ProbeMaker::Step c;
   const TensorType type = row_major(Dtype::kF32, {bytes / 4});
@@ -78,7 +57,7 @@ Status measure_device(const runtime::RankBackend& backend, const AcceleratorSize
                       cost::DeviceSpec& device, Figures& figures) {
   KernelTimer timer(source_bytes(s), source_bytes(s));
   for (const Dtype dtype : kRates) timer.add_products(dtype, s.products);
-  add_attention(timer, s);
+  for (const Dtype dtype : kAttention) timer.add_attention(dtype, s.keys, s.widths, s.heads, 0);
   for (const Dtype dtype : kRates) timer.add_rate(dtype, s.rate);
   add_copy(timer, s.copied);
   timer.add_launch();
@@ -97,9 +76,6 @@ Status measure_device(const runtime::RankBackend& backend, const AcceleratorSize
   for (size_t i = std::size(rates); i-- > 0;)
     figures.set(*rates[i], 2 * side * side * side / take_last() * 1e6,
                 "device.flops_per_s." + std::string(dtype_name(kRates[i])));
-  for (cost::KernelTimes& table : device.kernels)  // of one head
-    if (table.kernel != "mm")
-      for (double& us : table.us) us /= static_cast<double>(s.heads);
   figures.set(device.efficiency, 1, "device.efficiency");  // these are rates that were reached
   return {};
 }

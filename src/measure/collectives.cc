@@ -138,7 +138,8 @@ struct Machine {
 // What a rank computes between two collectives.
 std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, const Machine& machine) {
   const int64_t side = machine.side;
-  std::vector<ProbeMaker::Step> steps{product_case(maker, Dtype::kF32, side, side, side)};
+  std::vector<ProbeMaker::Step> steps{
+      product_case(maker, Dtype::kF32, kProductTables[0], side, side, side)};
   if (machine.cores == kDevices) return steps;
   for (const std::string_view key : kBetween)
     for (const MeasuredKernel& kernel : measured_kernels())

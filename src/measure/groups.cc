@@ -1,131 +1,157 @@
 #include "measure/groups.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <iterator>
+#include <string>
+#include <string_view>
 
+#include "measure/kernel_cases.h"
 #include "measure/probe.h"
 
 namespace shw::measure {
 namespace {
 
-constexpr int64_t kGroupRows = 64, kGroupWidth = 512,
-                  kGroupSlices = 4;  // 128 KiB an operand: in the cache
+using cost::KernelTimes;
 
-Attrs attr(AttrKey key, AttrValue value) {
-  Attrs attrs;
-  attrs.set(key, std::move(value));
-  return attrs;
+// What a group holds that becomes one loop: formulas of the values at a place, and sums of rows.
+constexpr std::string_view kFormulas[] = {"neg",
+                                          "relu",
+                                          "abs",
+                                          "exp",
+                                          "tanh",
+                                          "erf",
+                                          "cos",
+                                          "sin",
+                                          "sqrt",
+                                          "rsqrt",
+                                          "reciprocal",
+                                          "sigmoid",
+                                          "silu",
+                                          "gelu",
+                                          "pow",
+                                          "clamp",
+                                          "add",
+                                          "sub",
+                                          "mul",
+                                          "div",
+                                          "maximum",
+                                          "minimum",
+                                          "gelu_backward",
+                                          "silu_backward",
+                                          "sigmoid_backward",
+                                          "tanh_backward",
+                                          "threshold_backward"};
+constexpr std::string_view kSums[] = {"sum", "mean"};
+
+constexpr int64_t kElements[] = {2048, 32768}, kRows[] = {32, KernelTimes::kLongRow};
+constexpr int64_t kSlices = 4;
+// A step more takes what a chain of so many takes more than a shorter one. In a longer one numbers
+// would leave the range of normal floats, and take longer for that.
+constexpr int64_t kShort = 2, kLong = 5;
+constexpr double kLeastUs = 1e-4;  // where a clock finds no difference
+
+const MeasuredKernel& kernel_of(std::string_view key) {
+  return *std::ranges::find_if(measured_kernels(), [&](const MeasuredKernel& k) {
+    return k.key == key && k.dtype == Dtype::kF32;
+  });
 }
-Attrs along_rows() {
-  Attrs attrs = attr(AttrKey::kDims, std::vector<int64_t>{1});
-  attrs.set(AttrKey::kKeepDim, true);
-  return attrs;
-}
 
-TensorType whole() { return row_major(Dtype::kF32, {kGroupRows, kGroupWidth}); }
-TensorType rows() { return row_major(Dtype::kF32, {kGroupRows, 1}); }
-TensorType columns() { return row_major(Dtype::kF32, {kGroupWidth}); }
-
-// A step of a group, whose operands are sources and results of earlier steps.
-struct Member {
-  std::string kernel;
-  std::vector<ValueId> inputs;
-  TensorType result;
-  Attrs attrs = {};
-};
-
-// An entry of these steps, the last of which has the only result that others may read.
+// Groups of one entry. The last step of each has the only result that others may read.
 class GroupMaker {
  public:
-  explicit GroupMaker(ProbeMaker& maker) : maker_(maker), p_(maker.program()) {}
-
-  // The result of a step that the group alone sees, or of its last.
-  ValueId add(Member member, bool is_last = false) {
-    const int64_t bytes = member.result.bytes(), room = padded_bytes(p_, bytes);
-    const StorageId storage = p_.storages.push_back(
-        {bytes, is_last || !fused_ ? StorageKind::kArena : StorageKind::kGroup, UINT32_MAX, used_});
-    ProgramStep step;
-    step.kernel = std::move(member.kernel);
-    step.inputs = std::move(member.inputs);
-    step.attrs = std::move(member.attrs);
-    step.outputs = {p_.values.push_back({member.result, storage, 0})};
-    p_.steps.push_back(step);
-    used_ += room;
-    return step.outputs[0];
-  }
-
-  // The entry's number; `make` adds the steps.
-  template <class Make>
-  size_t entry(bool fused, const Make& make) {
-    fused_ = fused;
-    used_ = 0;
+  GroupMaker(ProbeMaker& maker) : maker_(maker), p_(maker.program()) {
     ProgramEntry& entry = p_.entries.emplace_back();
     entry.name = std::to_string(p_.entries.size() - 1);
     entry.first_step = static_cast<uint32_t>(p_.steps.size());
-    make(*this);
-    entry.num_steps = static_cast<uint32_t>(p_.steps.size()) - entry.first_step;
-    p_.arena_bytes = p_.live_peak_bytes = std::max(p_.arena_bytes, used_);
-    if (fused) {
-      p_.group_bytes = std::max(p_.group_bytes, used_);
-      p_.fused_groups.push_back({entry.first_step, entry.num_steps, whole().shape, {kGroupSlices}});
-    }
-    return p_.entries.size() - 1;
   }
 
-  ValueId source(Source which, const TensorType& type) { return maker_.operand(which, type); }
+  // So many steps of a kernel, each of which reads what the one before it leaves. Behind a sum, the
+  // row's values are multiplied by it.
+  void add_chain(const MeasuredKernel& kernel, const Extent& extent, int64_t links) {
+    KernelCase link = kernel.make(kernel, maker_, extent);
+    const TensorType whole = row_major(Dtype::kF32, extent.matrix());
+    const bool is_sum = link.results[0].shape != whole.shape;
+    const auto first_step = static_cast<uint32_t>(p_.steps.size());
+    used_ = 0;
+    ValueId last = maker_.operand(Source::kFirst, whole);
+    for (int64_t i = 0; i < links; ++i) {
+      link.step.inputs[0] = last;
+      const bool is_last = i == links - 1;
+      const ValueId result = add(link.step, link.results[0], is_last && !is_sum);
+      ProgramStep scaled;
+      scaled.kernel = "mul";
+      scaled.inputs = {last, result};
+      last = is_sum ? add(scaled, whole, is_last) : result;
+    }
+    const auto steps = static_cast<uint32_t>(p_.steps.size()) - first_step;
+    p_.fused_groups.push_back({first_step, steps, whole.shape, {kSlices}});
+    p_.group_bytes = std::max(p_.group_bytes, used_);
+    p_.arena_bytes = p_.live_peak_bytes = std::max(p_.arena_bytes, used_);
+    p_.entries.back().num_steps += steps;
+  }
 
  private:
+  ValueId add(ProgramStep step, const TensorType& result, bool is_last) {
+    const StorageKind kind = is_last ? StorageKind::kArena : StorageKind::kGroup;
+    const StorageId storage = p_.storages.push_back({result.bytes(), kind, UINT32_MAX, used_});
+    const ValueId value = p_.values.push_back({result, storage, 0});
+    used_ += padded_bytes(p_, result.bytes());
+    step.outputs = {value};
+    p_.steps.push_back(std::move(step));
+    return value;
+  }
+
   ProbeMaker& maker_;
   Program& p_;
-  bool fused_ = false;
   int64_t used_ = 0;
 };
 
-// The gradient of a gated unit: x·σ(y)·(1 + y·(1 − σ(y))).
-void gate(GroupMaker& g) {
-  const ValueId x = g.source(Source::kFirst, whole()), y = g.source(Source::kSecond, whole());
-  const ValueId s = g.add({"sigmoid", {y}, whole()});
-  const ValueId xs = g.add({"mul", {x, s}, whole()});
-  const ValueId rest = g.add({"sub", {{}, s}, whole(), attr(AttrKey::kSelf, 1.0)});
-  const ValueId slope = g.add({"mul", {y, rest}, whole()});
-  const ValueId factor = g.add({"add", {slope, {}}, whole(), attr(AttrKey::kOther, 1.0)});
-  g.add({"mul", {xs, factor}, whole()}, true);
-}
-
-// A root-mean-square norm with a residual.
-void norm(GroupMaker& g) {
-  const ValueId x = g.source(Source::kFirst, whole()), y = g.source(Source::kSecond, whole());
-  const ValueId sum = g.add({"add", {x, y}, whole()});
-  const ValueId square = g.add({"pow", {sum}, whole(), attr(AttrKey::kExponent, int64_t{2})});
-  const ValueId mean = g.add({"mean", {square}, rows(), along_rows()});
-  const ValueId shifted = g.add({"add", {mean, {}}, rows(), attr(AttrKey::kOther, 1e-5)});
-  const ValueId scale = g.add({"rsqrt", {shifted}, rows()});
-  const ValueId scaled = g.add({"mul", {sum, scale}, whole()});
-  g.add({"mul", {scaled, g.source(Source::kThird, columns())}, whole()}, true);
+// The tables without times: for each of its points a chain follows, and a longer one.
+std::vector<KernelTimes> tables_of(GroupMaker& groups) {
+  std::vector<KernelTimes> tables;
+  const auto begin = [&](std::string_view key, std::vector<std::vector<int64_t>> sizes) {
+    tables.push_back(
+        {std::string(key) + std::string(KernelTimes::kFused), Dtype::kF32, std::move(sizes), {}});
+  };
+  const auto add_point = [&](std::string_view key, const Extent& extent) {
+    for (const int64_t links : {kShort, kLong}) groups.add_chain(kernel_of(key), extent, links);
+  };
+  for (const std::string_view key : kFormulas) {
+    begin(key, {{std::begin(kElements), std::end(kElements)}});
+    for (const int64_t n : kElements) add_point(key, {n, KernelTimes::kLongRow});
+  }
+  for (const std::string_view key : kSums) {
+    begin(key,
+          {{std::begin(kElements), std::end(kElements)}, {std::begin(kRows), std::end(kRows)}});
+    for (const int64_t n : kElements)
+      for (const int64_t row : kRows) add_point(key, {n, row});
+  }
+  return tables;
 }
 
 }  // namespace
 
-Result<double> measure_fused_share() {
-  constexpr int64_t kBytes = kGroupRows * kGroupWidth * 4;
-  ProbeMaker maker({{"rank", 1}}, kBytes, kBytes);
+Result<std::vector<KernelTimes>> measure_groups() {
+  constexpr int64_t kBytes = kElements[std::size(kElements) - 1] * 4;
+  ProbeMaker maker({{"rank", 1}}, 2 * kBytes, kBytes);
   GroupMaker groups(maker);
-  constexpr void (*kGroups[])(GroupMaker&) = {gate, norm};
-  std::vector<std::pair<size_t, size_t>> entries;  // fused, one by one
-  for (const auto& make : kGroups) {
-    const size_t fused = groups.entry(true, make);
-    entries.emplace_back(fused, groups.entry(false, make));
-  }
+  std::vector<KernelTimes> tables = tables_of(groups);
   SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 1));
-  double product = 1;
-  for (const auto& [fused, alone] : entries) {
-    SHW_ASSIGN_OR_RETURN(const std::vector<double> together, probe.step_us(fused));
-    SHW_ASSIGN_OR_RETURN(const std::vector<double> steps, probe.step_us(alone));
-    product *= std::accumulate(together.begin(), together.end(), 0.0) /
-               std::accumulate(steps.begin(), steps.end(), 0.0);
+  SHW_ASSIGN_OR_RETURN(const std::vector<double> us, probe.step_us(0));
+  size_t next = 0;
+  for (KernelTimes& table : tables) {
+    size_t points = 1;
+    for (const auto& axis : table.sizes) points *= axis.size();
+    for (size_t i = 0; i < points; ++i, next += 2)
+      table.us.push_back(std::max((us[next + 1] - us[next]) / (kLong - kShort), kLeastUs));
   }
-  return std::min(1.0, std::pow(product, 1.0 / static_cast<double>(entries.size())));
+  // Sums were multiplied with.
+  const KernelTimes& mul = *cost::find_times(tables, "mul.fused", Dtype::kF32);
+  for (KernelTimes& table : tables)
+    if (table.sizes.size() == 2)
+      for (size_t i = 0; i < table.us.size(); ++i)
+        table.us[i] = std::max(table.us[i] - mul.us[i / std::size(kRows)], kLeastUs);
+  return tables;
 }
 
 }  // namespace shw::measure

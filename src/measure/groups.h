@@ -1,12 +1,15 @@
-// How much less time steps take in a group that the device runs as one loop than one by one.
+// Times of steps in groups that run as one loop.
 #pragma once
+#include <vector>
+
+#include "cost/kernel_times.h"
 #include "support/status.h"
 
 namespace shw::measure {
 
-// The time of a group's loop over the sum of the times of its steps, each by itself, with all data
-// in the cache: the geometric mean of groups that training steps of transformers are made of, in
-// f32. At most 1.
-Result<double> measure_fused_share();
+// Tables of what one step more adds to a group, without a launch, operands and results: "add.fused"
+// by elements, "sum.fused" by elements and elements of a row. Where a device runs groups step by
+// step, they hold what that takes.
+Result<std::vector<cost::KernelTimes>> measure_groups();
 
 }  // namespace shw::measure

@@ -380,25 +380,30 @@ constexpr MeasuredKernel kKernels[] = {
 
 std::span<const MeasuredKernel> measured_kernels() { return kKernels; }
 
-ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, int64_t m, int64_t n, int64_t k) {
+ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, const ProductTable& table, int64_t m,
+                              int64_t n, int64_t k) {
+  const auto matrix = [&](int64_t rows, int64_t columns, bool transposed) {
+    TensorType type = row_major(dtype, {rows, columns});
+    if (transposed) type.strides = {1, rows};
+    return type;
+  };
   ProbeMaker::Step c;
   c.step.kernel = "mm";
-  const TensorType second{{k, n}, {1, k}, dtype};  // as most weights lie
-  c.step.inputs = {maker.operand(Source::kFirst, row_major(dtype, {m, k})),
-                   maker.operand(Source::kSecond, second)};
+  c.step.inputs = {maker.operand(Source::kFirst, matrix(m, k, table.first_transposed)),
+                   maker.operand(Source::kSecond, matrix(k, n, table.second_transposed))};
   c.results = {row_major(dtype, {m, n})};
   return c;
 }
 
-ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, int64_t heads, bool backward,
-                                bool causal, int64_t keys, int64_t width) {
+ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionTable& table,
+                                int64_t heads, int64_t keys, int64_t width) {
   const TensorType head = row_major(dtype, {1, heads, keys, width}),
                    lse = row_major(kF32, {1, heads, keys});
   const auto at = [&](Source s, const TensorType& t) { return maker.operand(s, t); };
   ProbeMaker::Step c;
-  c.step.kernel = backward ? "sdpa_backward" : "sdpa";
-  c.step.attrs.set(AttrKey::kCausal, causal);
-  if (backward) {
+  c.step.kernel = table.backward ? "sdpa_backward" : "sdpa";
+  c.step.attrs.set(AttrKey::kCausal, table.causal);
+  if (table.backward) {
     c.step.inputs = {at(Source::kFirst, head),
                      at(Source::kFirst, head),
                      at(Source::kSecond, head),

@@ -29,9 +29,27 @@ struct MeasuredKernel {
 std::span<const MeasuredKernel> measured_kernels();
 
 inline constexpr int64_t kTableRows = 64;  // that indices point to
-ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, int64_t m, int64_t n, int64_t k);
-ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, int64_t heads, bool backward,
-                                bool causal, int64_t keys, int64_t width);
+
+// Tables of products by how the operands lie: gapless, or so transposed.
+struct ProductTable {
+  const char* key;
+  bool first_transposed, second_transposed;
+};
+inline constexpr ProductTable kProductTables[] = {
+    {"mm", false, false}, {"mm.nt", false, true}, {"mm.tn", true, false}};
+ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, const ProductTable& table, int64_t m,
+                              int64_t n, int64_t k);
+
+struct AttentionTable {
+  const char* key;
+  bool backward, causal;
+};
+inline constexpr AttentionTable kAttentionTables[] = {{"sdpa", false, false},
+                                                      {"sdpa.causal", false, true},
+                                                      {"sdpa_backward", true, false},
+                                                      {"sdpa_backward.causal", true, true}};
+ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionTable& table,
+                                int64_t heads, int64_t keys, int64_t width);
 
 // One sample of `side` × `side` places and a kernel of 3 × 3.
 ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,

@@ -1,5 +1,6 @@
 #include "measure/kernel_timer.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
@@ -40,14 +41,30 @@ size_t KernelTimer::begin(std::string_view key, Dtype dtype,
 }
 
 void KernelTimer::add_products(Dtype dtype, const std::vector<int64_t>& axis) {
-  const size_t table = begin("mm", dtype, {axis, axis, axis});
-  for (const int64_t m : axis)
-    for (const int64_t n : axis)
-      for (const int64_t k : axis) add_point(product_case(maker_, dtype, m, n, k), table);
+  for (const ProductTable& t : kProductTables) {
+    const size_t table = begin(t.key, dtype, {axis, axis, axis});
+    for (const int64_t m : axis)
+      for (const int64_t n : axis)
+        for (const int64_t k : axis) add_point(product_case(maker_, dtype, t, m, n, k), table);
+  }
+}
+
+void KernelTimer::add_attention(Dtype dtype, const std::vector<int64_t>& keys,
+                                const std::vector<int64_t>& widths, int64_t heads,
+                                int64_t queries) {
+  for (const AttentionTable& t : kAttentionTables) {
+    const size_t table = begin(t.key, dtype, {keys, widths});
+    for (const int64_t n : keys)
+      for (const int64_t width : widths) {
+        const int64_t together = std::max(heads, queries / n);
+        add_point(attention_case(maker_, dtype, t, together, n, width), table, together);
+      }
+  }
 }
 
 void KernelTimer::add_rate(Dtype dtype, int64_t side) {
-  add_point(product_case(maker_, dtype, side, side, side), begin("", dtype, {{side}}));
+  add_point(product_case(maker_, dtype, kProductTables[0], side, side, side),
+            begin("", dtype, {{side}}));
 }
 
 void KernelTimer::add_launch() {
@@ -56,6 +73,7 @@ void KernelTimer::add_launch() {
   c.step.kernel = "neg";
   c.step.inputs = {maker_.operand(Source::kFirst, one)};
   c.results = {one};
+  launch_point_ = points_.size();
   add_point(c, begin("", Dtype::kF32, {{1}}));
 }
 
@@ -76,7 +94,13 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
     SHW_ASSIGN_OR_RETURN(const std::vector<double> times, probe.step_us(entries[c]));
     for (size_t i = 0; i < times.size(); ++i) us[classes[c][i]] = times[i];
   }
-  for (size_t i = 0; i < points_.size(); ++i) tables_[points_[i].table].us.push_back(us[i]);
+  // A table counts the launch once for each part, as prices do (cost/roofline.h).
+  const double launch_us = launch_point_ ? us[*launch_point_] : 0;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const Point& p = points_[i];
+    const double rest = std::max(us[i] - launch_us, 0.0) / static_cast<double>(p.parts);
+    tables_[p.table].us.push_back(p.parts == 1 ? us[i] : launch_us + rest);
+  }
   return std::move(tables_);
 }
 

@@ -1,6 +1,7 @@
 // Times kernels at the points of tables. All points of about one size stand in one entry, in mixed
 // order: as programs go from one kernel to another, no step follows its like.
 #pragma once
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,12 +19,19 @@ class KernelTimer {
   ProbeMaker& maker() { return maker_; }
   // A table without points, and its number.
   size_t begin(std::string_view key, Dtype dtype, std::vector<std::vector<int64_t>> sizes);
-  // The next point of a table, and where its size counts one of the first axis.
-  void add_point(const ProbeMaker::Step& step, size_t table) { points_.push_back({step, table}); }
+  // The next point of a table, and where its size counts one of the first axis. `parts`: how many
+  // times the step does what the point stands for.
+  void add_point(const ProbeMaker::Step& step, size_t table, int64_t parts = 1) {
+    points_.push_back({step, table, parts});
+  }
   void add_size(size_t table, int64_t size) { tables_[table].sizes[0].push_back(size); }
 
-  // Products of all sizes along `axis`, as the table "mm".
+  // Products of all sizes along `axis`, in a table for each way in which the operands lie.
   void add_products(Dtype dtype, const std::vector<int64_t>& axis);
+  // Attention of one head, forward and backward, without a mask and with a causal one. Heads are
+  // timed together, as programs have them: `heads` of them, or more until they have `queries`.
+  void add_attention(Dtype dtype, const std::vector<int64_t>& keys,
+                     const std::vector<int64_t>& widths, int64_t heads, int64_t queries);
   // Tables of one point: a square product, and a launch that does next to nothing.
   void add_rate(Dtype dtype, int64_t side);
   void add_launch();
@@ -35,11 +43,13 @@ class KernelTimer {
   struct Point {
     ProbeMaker::Step step;
     size_t table;
+    int64_t parts;
   };
 
   ProbeMaker maker_;
   std::vector<cost::KernelTimes> tables_;
   std::vector<Point> points_;
+  std::optional<size_t> launch_point_;
 };
 
 }  // namespace shw::measure

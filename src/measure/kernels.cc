@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ constexpr int64_t kElements[] = {64, 2048, 32768, 524288};  // up to 2 MiB of f3
 constexpr int64_t kRows[] = {4, 32, KernelTimes::kLongRow};
 constexpr int64_t kMostElements = 524288, kSlowElements = 32768;
 constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024};
-constexpr int64_t kKeys[] = {16, 64, 256, 1024}, kWidths[] = {8, 32, 128};
+constexpr int64_t kKeys[] = {16, 32, 64, 128, 256, 1024}, kWidths[] = {8, 32, 128};
+constexpr int64_t kQueries = 512;  // of all heads of a launch: a small head is not the whole of one
 constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {8, 64, 256},
                   kInChannels[] = {4, 32, 128};
 constexpr int64_t kRateSize = 256;  // of a square product, where only a rate is asked for
@@ -35,16 +37,6 @@ void add_kernel(KernelTimer& timer, const MeasuredKernel& kernel) {
       timer.add_point(c, table);
     }
   }
-}
-
-void add_attention(KernelTimer& timer, std::string_view key, bool backward, bool causal) {
-  const size_t table =
-      timer.begin(key, Dtype::kF32,
-                  {{std::begin(kKeys), std::end(kKeys)}, {std::begin(kWidths), std::end(kWidths)}});
-  for (const int64_t keys : kKeys)
-    for (const int64_t width : kWidths)
-      timer.add_point(attention_case(timer.maker(), Dtype::kF32, 1, backward, causal, keys, width),
-                      table);
 }
 
 void add_convolution(KernelTimer& timer, std::string_view key, bool backward) {
@@ -66,10 +58,8 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   KernelTimer kernels(kMostElements * 16, kMostElements * 16);
   for (const MeasuredKernel& kernel : measured_kernels()) add_kernel(kernels, kernel);
   kernels.add_products(Dtype::kF32, {std::begin(kProductSizes), std::end(kProductSizes)});
-  add_attention(kernels, "sdpa", false, false);
-  add_attention(kernels, "sdpa.causal", false, true);
-  add_attention(kernels, "sdpa_backward", true, false);
-  add_attention(kernels, "sdpa_backward.causal", true, true);
+  kernels.add_attention(Dtype::kF32, {std::begin(kKeys), std::end(kKeys)},
+                        {std::begin(kWidths), std::end(kWidths)}, 1, kQueries);
   add_convolution(kernels, "convolution", false);
   add_convolution(kernels, "convolution_backward", true);
   constexpr Dtype kTypes[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16};
@@ -93,10 +83,11 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   device.efficiency = 1;               // these are rates that were reached
   device.flops_i8 = 0;                 // no kernel multiplies 8-bit integers
   device.flops_f8 = device.flops_f32;  // as which 8-bit floats are multiplied
-  SHW_ASSIGN_OR_RETURN(device.fused_share, measure_fused_share());
-  for (const char* figure : {"device.memory_bytes_per_s", "device.fused_share", "device.launch_us",
-                             "device.flops_per_s.f64", "device.flops_per_s.f32",
-                             "device.flops_per_s.f16", "device.flops_per_s.bf16"})
+  SHW_ASSIGN_OR_RETURN(std::vector<KernelTimes> in_groups, measure_groups());
+  std::ranges::move(in_groups, std::back_inserter(device.kernels));
+  for (const char* figure :
+       {"device.memory_bytes_per_s", "device.launch_us", "device.flops_per_s.f64",
+        "device.flops_per_s.f32", "device.flops_per_s.f16", "device.flops_per_s.bf16"})
     bases.push_back({figure, Basis::kMeasured});
   return {};
 }

@@ -1,6 +1,7 @@
 #include "placement/kernel_work.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "ops/families.h"
 #include "tensor/key_window.h"
@@ -13,8 +14,11 @@ using Works = std::vector<KernelWork>;
 
 double number(int64_t n) { return static_cast<double>(n); }
 
-KernelWork product(double times, int64_t m, int64_t n, int64_t k, Dtype dtype) {
-  return {"mm", dtype, {m, n, k}, times};
+// As the operands lie: rows of the first one behind one another, or columns; likewise the second.
+KernelWork product(double times, int64_t m, int64_t n, int64_t k, Dtype dtype,
+                   bool first_transposed = false, bool second_transposed = false) {
+  const std::string_view kernel = first_transposed ? "mm.tn" : second_transposed ? "mm.nt" : "mm";
+  return {kernel, dtype, {m, n, k}, times};
 }
 
 KernelWork elements(std::string_view kernel, int64_t count, int64_t row, Dtype dtype) {
@@ -44,28 +48,48 @@ int64_t common_row(const OpArgs& args, const TensorType& result) {
   return row;
 }
 
+bool is_transposed(const TensorType& type) {
+  const size_t dims = type.shape.size();
+  return type.strides[dims - 2] < type.strides[dims - 1];
+}
+
 // Matrices in the last two dims of operands `a` and `a` + 1.
 KernelWork matrices(const OpArgs& args, size_t a) {
   const Dims &x = args.in(a).shape, &y = args.in(a + 1).shape;
   double times = 1;
   for (size_t d = 0; d + 2 < x.size(); ++d) times *= number(x[d]);
-  return product(times, x[x.size() - 2], y.back(), x.back(), args.in(a).dtype);
+  return product(times, x[x.size() - 2], y.back(), x.back(), args.in(a).dtype,
+                 is_transposed(args.in(a)), is_transposed(args.in(a + 1)));
 }
+
+// Dims of an operand that are counted together, and the least of their strides.
+struct Extent {
+  int64_t count = 1, stride = INT64_MAX;
+  void add(const TensorType& type, size_t dim) {
+    count *= type.shape[dim];
+    if (type.shape[dim] > 1) stride = std::min(stride, type.strides[dim]);
+  }
+};
 
 // A letter of both operands and the result counts products, one of both operands terms of the sum.
 Works einsum(const OpArgs& args) {
   const auto equation = ops::Equation::parse(args.attrs->get_string(AttrKey::kEquation));
   if (!equation.ok()) return {};
-  int64_t batch = 1, rows = 1, columns = 1, depth = 1;
+  const TensorType &first = args.in(0), &second = args.in(1);
+  Extent batch, rows, columns, first_depth, second_depth;
   const auto has = [](const std::string& text, char c) { return text.find(c) != text.npos; };
   for (size_t i = 0; i < equation->lhs.size(); ++i) {
     const char c = equation->lhs[i];
     const bool shared = has(equation->rhs, c), stays = has(equation->out, c);
-    (shared ? stays ? batch : depth : rows) *= args.in(0).shape[i];
+    (shared ? stays ? batch : first_depth : rows).add(first, i);
   }
-  for (size_t i = 0; i < equation->rhs.size(); ++i)
-    if (!has(equation->lhs, equation->rhs[i])) columns *= args.in(1).shape[i];
-  return {product(number(batch), rows, columns, depth, args.in(0).dtype)};
+  for (size_t i = 0; i < equation->rhs.size(); ++i) {
+    const char c = equation->rhs[i];
+    const bool shared = has(equation->lhs, c), stays = has(equation->out, c);
+    if (!shared || !stays) (shared ? second_depth : columns).add(second, i);
+  }
+  return {product(number(batch.count), rows.count, columns.count, first_depth.count, first.dtype,
+                  rows.stride < first_depth.stride, second_depth.stride < columns.stride)};
 }
 
 KernelWork copied(const TensorType& type) {

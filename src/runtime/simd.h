@@ -19,7 +19,7 @@ namespace shw::runtime {
 #if defined(__x86_64__) && defined(__GNUC__)
 
 template <class Body>
-[[gnu::target("avx2")]] void vector_loop_avx2(int64_t n, const Body& by) {
+[[gnu::target("avx2"), gnu::flatten]] void vector_loop_avx2(int64_t n, const Body& by) {
   const Body body =
       by;  // what it captures stays in registers: no write through a pointer changes it
   SHW_INDEPENDENT_ITERATIONS
@@ -32,14 +32,15 @@ template <class Body>
 #define SHW_AVX512 gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
 #endif
 template <class Body>
-[[SHW_AVX512]] void vector_loop_avx512(int64_t n, const Body& by) {
+[[SHW_AVX512, gnu::flatten]] void vector_loop_avx512(int64_t n, const Body& by) {
   const Body body = by;
   SHW_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) body(i);
 }
 
-// Calls body(0) … body(n - 1). The calls must not depend on each other, and must be small enough to
-// be inlined.
+// Calls body(0) … body(n - 1). The calls must not depend on each other. All that they call becomes
+// part of the loop (`flatten`): one call that remained would keep the loop from vectorising, and
+// how large a function the compiler inlines depends on how it was declared.
 template <class Body>
 void vector_loop(int64_t n, const Body& body) {
   if (__builtin_cpu_supports("avx2")) {

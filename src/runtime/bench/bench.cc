@@ -140,10 +140,17 @@ std::string name_of(const Program& program, const StepLaunch& launch) {
   return name;
 }
 
+double planned_seconds(const Program& program, const StepLaunch& launch) {
+  double us = 0;
+  for (const uint32_t s : launch.steps) us += program.steps[s].cost_us;
+  return us * 1e-6;
+}
+
 // Of all that one launch does. What only the steps of a group see does not count as bytes.
 void add_work(const Program& program, const StepLaunch& launch, BenchOp& op) {
   ++op.launches;
   op.steps += static_cast<int64_t>(launch.steps.size());
+  op.planned_seconds += planned_seconds(program, launch);
   for (const uint32_t s : launch.steps) {
     const StepWork work = work_of(program, program.steps[s]);
     op.flops += work.flops;
@@ -182,7 +189,7 @@ std::vector<BenchLaunch> timeline_of(const Program& program,
     const ProgramStep& step = program.steps[t.launch->steps[0]];
     timeline.push_back({name_of(program, *t.launch), stream_name(program, step.stream),
                         t.launch->steps[0], step.node == UINT32_MAX ? -1 : int64_t{step.node},
-                        t.begin_s, t.end_s});
+                        t.begin_s, t.end_s, planned_seconds(program, *t.launch)});
   }
   return timeline;
 }
@@ -243,6 +250,7 @@ Quartiles quartiles_of(std::vector<double> values) {
 Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
   if (options.repeats < 1 || options.warm_up < 0)
     return invalid_argument("a benchmark needs one run or more, and no fewer than 0 to warm up");
+  const std::string hardware = plan->summary.hardware;
   SHW_ASSIGN_OR_RETURN(Job job, Job::create(std::move(plan), options));
   std::vector<Product> products;
   for (size_t i = 0; i < job.entry().num_steps; ++i) {
@@ -251,6 +259,7 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   }
   const Device& device = job.ranks().device(0);
   BenchResult result;
+  result.hardware = hardware;
   result.entry = job.entry().name;
   result.device = device.device_class().name;
   result.model = device.model();

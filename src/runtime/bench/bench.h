@@ -33,6 +33,7 @@ struct BenchOp {
   std::string kernel;  // of a collective with its group; of a group one after another
   int64_t launches = 0, steps = 0;
   double seconds = 0;
+  double planned_seconds = 0;   // what the plan says that they take on its hardware
   double flops = 0, bytes = 0;  // of one run
   bool product = false;         // its FLOPs are part of the floor
 };
@@ -45,6 +46,7 @@ struct BenchLaunch {
   int64_t node = -1;   // of the caller's graph; -1: none
   double begin_s = 0,
          end_s = 0;  // from the begin of the rank's first launch, by its device's clock
+  double planned_seconds = 0;
 };
 
 struct BenchRank {
@@ -57,6 +59,7 @@ struct BenchRank {
 
 struct BenchResult {
   std::string entry, device, model;  // model: what its maker calls the device; may be empty
+  std::string hardware;              // that the plan was made for
   int64_t warm_up = 0, repeats = 0;
   bool computes = true;         // false: the times are those of launching, and there is no floor
   Quartiles seconds;            // of a run, from its enqueueing to its end on every rank

@@ -12,10 +12,16 @@ constexpr double kMilli = 1e3, kGiga = 1e-9;
 
 double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
+double planned_seconds(const BenchRank& rank) {
+  double sum = 0;
+  for (const BenchOp& op : rank.ops) sum += op.planned_seconds;
+  return sum;
+}
+
 std::string op_line(const BenchOp& op, double whole) {
-  std::string text =
-      format("  %10.3f %6.1f %% %8lld %6lld", op.seconds * kMilli, 100 * rate(op.seconds, whole),
-             static_cast<long long>(op.launches), static_cast<long long>(op.steps));
+  std::string text = format("  %10.3f %10.3f %6.1f %% %8lld %6lld", op.seconds * kMilli,
+                            op.planned_seconds * kMilli, 100 * rate(op.seconds, whole),
+                            static_cast<long long>(op.launches), static_cast<long long>(op.steps));
   text += op.product ? format(" %9.1f", rate(op.flops, op.seconds) * kGiga) : std::string(10, ' ');
   text += format(" %9.1f", rate(op.bytes, op.seconds) * kGiga);
   return text + "  " + op.kernel + "\n";
@@ -45,7 +51,8 @@ void write_quartiles(JsonWriter& json, const char* name, const Quartiles& q) {
 void write_op(JsonWriter& json, const BenchOp& op) {
   json.begin_object().member("kernel", std::string_view(op.kernel)).member("launches", op.launches);
   json.member("steps", op.steps);
-  json.member("seconds", op.seconds).member("flops", op.flops).member("bytes", op.bytes);
+  json.member("seconds", op.seconds).member("planned_seconds", op.planned_seconds);
+  json.member("flops", op.flops).member("bytes", op.bytes);
   json.member("flops_per_second", rate(op.flops, op.seconds));
   json.member("bytes_per_second", rate(op.bytes, op.seconds));
   json.member("matrix_product", op.product).end_object();
@@ -62,13 +69,17 @@ std::string to_text(const BenchResult& b) {
   text += format("step     %.3f ms, quartiles %.3f and %.3f; %.3f ms of CPU\n",
                  b.seconds.median * kMilli, b.seconds.low * kMilli, b.seconds.high * kMilli,
                  b.cpu_seconds * kMilli);
+  double planned = 0;
+  for (const BenchRank& rank : b.ranks) planned = std::max(planned, planned_seconds(rank));
+  text += format("planned  %.3f ms one step after another, on hardware %s\n", planned * kMilli,
+                 b.hardware.c_str());
   text += floor_text(b);
   for (size_t r = 0; r < b.ranks.size(); ++r) {
     const BenchRank& rank = b.ranks[r];
     text +=
         format("\nrank %zu: %.3f ms from its first step to its last\n", r, rank.seconds * kMilli);
-    text += format("  %10s %8s %8s %6s %9s %9s  %s\n", "ms", "share", "launches", "steps",
-                   "GFLOP/s", "GB/s", "kernel");
+    text += format("  %10s %10s %8s %8s %6s %9s %9s  %s\n", "ms", "planned", "share", "launches",
+                   "steps", "GFLOP/s", "GB/s", "kernel");
     for (const BenchOp& op : rank.ops) text += op_line(op, rank.seconds);
   }
   return text;
@@ -78,14 +89,15 @@ std::string to_json(const BenchResult& b) {
   JsonWriter json;
   json.begin_object().member("entry", std::string_view(b.entry));
   json.member("device", std::string_view(b.device)).member("model", std::string_view(b.model));
-  json.member("computes", b.computes);
+  json.member("hardware", std::string_view(b.hardware)).member("computes", b.computes);
   json.member("warm_up", b.warm_up).member("repeats", b.repeats);
   write_quartiles(json, "seconds", b.seconds);
   json.member("cpu_seconds", b.cpu_seconds).member("flops_per_second", b.flops_per_second);
   write_quartiles(json, "cpu_over_floor", b.cpu_over_floor);
   json.member("floor_seconds", b.floor_seconds).key("ranks").begin_array();
   for (const BenchRank& rank : b.ranks) {
-    json.begin_object().member("seconds", rank.seconds).member("flops", rank.flops);
+    json.begin_object().member("seconds", rank.seconds);
+    json.member("planned_seconds", planned_seconds(rank)).member("flops", rank.flops);
     write_quartiles(json, "over_floor", rank.over_floor);
     json.key("kernels").begin_array();
     for (const BenchOp& op : rank.ops) write_op(json, op);

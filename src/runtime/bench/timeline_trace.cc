@@ -25,6 +25,7 @@ class TimelineTrace {
       json_.member("ts", launch.begin_s * kTraceUnit);
       json_.member("dur", (launch.end_s - launch.begin_s) * kTraceUnit).key("args").begin_object();
       json_.member("step", int64_t{launch.step});
+      json_.member("planned_us", launch.planned_seconds * kTraceUnit);
       if (launch.node >= 0) json_.member("node", launch.node);
       json_.end_object().end_object();
     }

@@ -169,14 +169,12 @@ constexpr char kTable[] =
     R"("kernels": [{"kernel": "add", "dtype": "f32", "sizes": [[1, 8], [4]], "us": [0.25, 2]}])";
 
 TEST(HardwareDescription, KeepsWhatWasMeasuredOfADevice) {
-  const std::string text =
-      R"({"base": "cpu", "name": "ours", "device": {"shared_cores": 2, "fused_share": 0.25, )" +
-      std::string(kTable) +
-      R"(}, "bases": [{"figure": "device.launch_us", "basis": "measured"},
+  const std::string text = R"({"base": "cpu", "name": "ours", "device": {"shared_cores": 2, )" +
+                           std::string(kTable) +
+                           R"(}, "bases": [{"figure": "device.launch_us", "basis": "measured"},
                       {"figure": "ring.inter_gb_per_s", "basis": "fallback"}]})";
   const Hardware hardware = described(text);
   EXPECT_EQ(hardware.device.shared_cores, 2);
-  EXPECT_EQ(hardware.device.fused_share, 0.25);
   const std::vector<KernelTimes> tables = {{"add", Dtype::kF32, {{1, 8}, {4}}, {0.25, 2}}};
   EXPECT_EQ(hardware.device.kernels, tables);
   const std::vector<FigureBasis> bases = {{"device.launch_us", Basis::kMeasured},
@@ -193,8 +191,6 @@ TEST(HardwareDescription, RefusesTablesThatAreNone) {
     return with_device(R"("kernels": [{)" + table + "}]");
   };
   const std::pair<std::string, std::string> cases[] = {
-      {with_device(R"("fused_share": 0)"), "device.fused_share"},
-      {with_device(R"("fused_share": 1.5)"), "device.fused_share"},
       {with_device(R"("shared_cores": 0)"), "device.shared_cores is not a whole number"},
       {kernels(R"("kernel": "add", "dtype": "f33", "sizes": [[1]], "us": [1])"), "is no dtype"},
       {kernels(R"("kernel": "", "dtype": "f32", "sizes": [[1]], "us": [1])"), "kernels[0].kernel"},

@@ -37,6 +37,14 @@ TEST(KernelTimes, OfAnotherDtypeStandInInF32Alone) {
   EXPECT_EQ(times_of(tables, "mul", Dtype::kF32), nullptr);
 }
 
+TEST(KernelTimes, OfAKernelStandInForItsVariantsAlone) {
+  const KernelTimes tables[] = {adds(), {"add.wide", Dtype::kF32, {{1}}, {1}}};
+  EXPECT_EQ(times_of(tables, "add.wide", Dtype::kF32), &tables[1]);
+  EXPECT_EQ(times_of(tables, "add.long", Dtype::kF32), &tables[0]);
+  EXPECT_EQ(times_of(tables, "add", Dtype::kF32), &tables[0]);
+  EXPECT_EQ(times_of(tables, "mul.wide", Dtype::kF32), nullptr);
+}
+
 DeviceSpec measured_device() {
   DeviceSpec device;
   device.memory_bytes_per_s = 1e9;  // 1000 bytes take a microsecond

@@ -34,6 +34,28 @@ TEST(KernelWork, ProductsAreMmOfEachBatch) {
       {2, 5, 3}, 4);
 }
 
+OptionalType transposed(Dims shape) {
+  TensorType type = row_major(Dtype::kF32, shape);
+  type.strides[shape.size() - 2] = 1;
+  type.strides[shape.size() - 1] = shape[shape.size() - 2];
+  return type;
+}
+
+TEST(KernelWork, ProductsTellHowTheirOperandsLie) {
+  const OptionalType x = f32({2, 3}), y = f32({3, 5}), out = f32({2, 5});
+  expect_work(works(OpKind::kMm, {x, transposed({3, 5})}, {out}).at(0), "mm.nt", {2, 5, 3});
+  expect_work(works(OpKind::kMm, {transposed({2, 3}), y}, {out}).at(0), "mm.tn", {2, 5, 3});
+  Attrs attrs;
+  const auto einsum = [&](std::string equation, OptionalType a, OptionalType b, OptionalType c) {
+    attrs.set(AttrKey::kEquation, std::move(equation));
+    return works(OpKind::kEinsum, {std::move(a), std::move(b)}, {std::move(c)}, attrs).at(0);
+  };
+  expect_work(einsum("abk,kn->abn", f32({4, 2, 3}), transposed({3, 5}), f32({4, 2, 5})), "mm.nt",
+              {8, 5, 3});
+  expect_work(einsum("abn,abk->nk", f32({4, 2, 5}), f32({4, 2, 3}), f32({5, 3})), "mm.tn",
+              {5, 3, 8});
+}
+
 TEST(KernelWork, ProductsByGroupsCopyTheirOperandsFirst) {
   const auto w = works(OpKind::kGroupedMm,
                        {f32({8, 3}), f32({4, 3, 5}), row_major(Dtype::kI32, {4})}, {f32({8, 5})});
