@@ -22,8 +22,10 @@
 namespace shw {
 namespace {
 
-// Steps of all choices of a program of which every one may be built: some tenths of a second.
-constexpr uint64_t kAllSteps = 40'000;
+// Steps of the programs that may be built, one for each choice: some tenths of a second. Where all
+// choices have more, those are built that are evenly apart, up to a size of the program.
+constexpr uint64_t kAllSteps = 80'000;
+constexpr uint64_t kMostStepsOfAll = 400'000;
 // A sum of prices and the simulator add them in different orders.
 constexpr double kRounding = 1e-9;
 constexpr int kAttempts = 6;  // to close in on the first choice that fits
@@ -62,16 +64,13 @@ class Search {
       num_choices_ = std::max(num_choices_, f.num_choices());
       frontiers_.push_back(std::move(f));
     }
-    if (uint64_t{num_choices_} * program_.steps.size() <= kAllSteps) {
-      SHW_RETURN_IF_ERROR(find_fastest(graph));
-    } else {
-      SHW_RETURN_IF_ERROR(close_in_by_price(graph));
-      if (options_.host.copy_us) {
-        uses_host_ = true;
-        SHW_RETURN_IF_ERROR(close_in_by_price(graph));
-      }
-      if (fits_) SHW_RETURN_IF_ERROR(split_rows_of_best());
-    }
+    const uint64_t steps_of_all = uint64_t{num_choices_} * program_.steps.size();
+    const bool is_large = steps_of_all > kMostStepsOfAll;
+    const auto choices_apart = static_cast<uint32_t>(steps_of_all / kAllSteps + 1);
+    if (!is_large) SHW_RETURN_IF_ERROR(find_fastest(graph, choices_apart));
+    // Between those that are apart one may fit, where no other placement does.
+    if (is_large || (!fits_ && choices_apart > 1 && options_.beat_us == kEndless))
+      SHW_RETURN_IF_ERROR(close_in(graph));
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = fits_ ? least_excess_us_ : best_excess_us_;
     SHW_RETURN_IF_ERROR(pack_tightly(*best_, monitor_));
@@ -109,7 +108,7 @@ class Search {
   // The candidates are the same for every limit, and the fastest one that fits wins: so for a given
   // placement a higher limit never gives a longer step. Those that keep too much, or whose compute
   // is busy for longer than the fastest one takes, are not built.
-  Status find_fastest(const Graph& graph) {
+  Status find_fastest(const Graph& graph, uint32_t choices_apart) {
     std::vector<Candidate> candidates;
     const auto add = [&](std::vector<Repeated> repeated, bool shortens) {
       Program p = program_;
@@ -120,8 +119,11 @@ class Search {
       return Status();
     };
     const uint32_t apart = (num_choices_ + kMostShortened - 1) / kMostShortened;
-    for (uint32_t k = 0; k < num_choices_; ++k)
-      SHW_RETURN_IF_ERROR(add(choice(k), k % apart == 0 || k + 1 == num_choices_));
+    for (uint32_t k = 0; k < num_choices_; ++k) {
+      const bool is_last = k + 1 == num_choices_;
+      if (k % choices_apart == 0 || is_last)
+        SHW_RETURN_IF_ERROR(add(choice(k), k % apart == 0 || is_last));
+    }
     for (const std::string_view name : kPolicies) {
       SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
       SHW_RETURN_IF_ERROR(add(repeated, true));
@@ -200,6 +202,14 @@ class Search {
   }
 
   // A large program is built for few choices. Here a higher limit may give a longer step.
+  Status close_in(const Graph& graph) {
+    SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+    if (options_.host.copy_us) {
+      uses_host_ = true;
+      SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+    }
+    return fits_ ? split_rows_of_best() : Status();
+  }
   Status close_in_by_price(const Graph& graph) {
     SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), freely()));
     if (least_fits) return {};

@@ -24,8 +24,9 @@ struct WithinOptions {
 // scheduled and planned, and holds at most `limit_bytes` in arena and session; where no choice
 // does, it is one that holds little. Choices are those of recompute/frontier.h.
 //
-// Of a small program every choice is a candidate, with collectives that start early or late, and
-// the shortest simulated step that fits wins: it is never longer under a higher limit. A large one
+// Of a small program every choice is a candidate, or, if there are many, those that are evenly
+// apart, with collectives that start early or late, and the shortest simulated step that fits wins:
+// it is never longer under a higher limit. Where none of these fits, and for a large program, it
 // is built for about ten choices: those between which the first one lies that fits, and some that
 // repeat less and start collectives later. The winner is scheduled once more with fused
 // collectives, and they stay where that makes it faster and it still fits.

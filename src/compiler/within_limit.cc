@@ -116,7 +116,7 @@ class MemoryLimitedSearch {
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
   static constexpr uint32_t kPlacements = 5;   // of a small graph that are asked
-  static constexpr uint32_t kFewNodes = 1000;  // tenths of a second for each placement
+  static constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
   static constexpr uint32_t kJointRounds = 3;
   static constexpr double kNextPeak = 0.65;    // of the last placement
   static constexpr double kNearly = 0.03;      // of the lowest peak: is as good as that
@@ -139,6 +139,9 @@ class MemoryLimitedSearch {
   // Chosen on GPT-2 of the examples on 2×2×2.
   static constexpr uint64_t kRoughCells = 2'500'000, kFineCells = 10'000'000;
   static constexpr uint64_t kImproveFrom = 2'000'000, kLeastNodes = 400;
+  // A graph of more than kSeriesNodes counts as kNodesOfSeries for each placement of the series. On
+  // GPT-2, 2×4, one takes 0.1 s in place of 1.3 to 4, and the fastest of the series is 3 % faster.
+  static constexpr uint64_t kNodesOfSeries = 200, kSeriesNodes = 1000;
 
   // Whether fine rounds can gain anything. They branch more than rough ones, unless few nodes are
   // allowed: then they only repeat the rough ones for a slightly smaller gap.
@@ -309,9 +312,11 @@ class MemoryLimitedSearch {
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
-    if (rough && relaxed_ && is_small()) options.likely_cells = kLikelyCells;
     const uint64_t nodes = model_.model().graph().num_nodes();
-    const uint64_t worth = std::max(nodes, kLeastNodes);
+    const bool of_series = rough && relaxed_ && is_small();
+    if (of_series) options.likely_cells = kLikelyCells;
+    const uint64_t worth =
+        of_series && nodes > kSeriesNodes ? kNodesOfSeries : std::max(nodes, kLeastNodes);
     options.max_cells = std::min(options.max_cells, worth * (rough ? kRoughCells : kFineCells));
     options.improve_from = std::min(options.improve_from, worth * kImproveFrom);
     const uint64_t fine = copies_.at.empty() ? std::max(kBranchNodesWithCopies, kBranchWork / nodes)

@@ -79,7 +79,7 @@ Program planned_on(const char* mesh, const char* graph, const char* policy) {
 }
 
 TEST(MovedOnce, OnThe128RanksOfTheReference) {
-  for (const char* policy : {"none", "full"}) {
+  for (const char* policy : {"none", "selective", "full"}) {
     SCOPED_TRACE(policy);
     const Program p = planned_on("dp=16,tp=8", "examples/llama8b_L32_8x8_einsum", policy);
     const Moves moves(p);

@@ -133,6 +133,32 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
   }
 }
 
+// With more nodes than the graphs above. The placements that are asked do not depend on the limit,
+// nor does what is tried of each.
+TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
+  const std::vector<uint8_t> graph = testing::test_graph("torch/recurrent_gemma");
+  CompileOptions options{.mesh = "dp=8", .keep_graph = false};
+  options.recompute = *recompute_policy("auto");
+  Monitor monitor;
+  const auto plain = compile(graph, options, monitor);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  const auto most = static_cast<double>(plain->plan.summary.memory_program_bytes);
+  double last_us = 0;
+  for (const double share : {0.32, 0.35, 0.4}) {
+    SCOPED_TRACE(share);
+    options.memory_limit_bytes = static_cast<int64_t>(share * most);
+    const auto compiled = compile(graph, options, monitor);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+    const double us = simulated_us(compiled->plan.program);
+    if (last_us > 0) {
+      EXPECT_LE(us, last_us) << "a lower limit gave a faster step";
+    }
+    last_us = us;
+  }
+  EXPECT_LE(last_us, 1.12 * simulated_us(plain->plan.program));
+}
+
 // On three small dims many labels cost nearly the same, and no bound tells them apart: all labels
 // took 1e11 cells, minutes for a model of half a megabyte. The likely ones take few.
 TEST(LimitOnThreeDims, TakesLittleWork) {

@@ -13,13 +13,15 @@
 namespace shw::testing {
 
 // Bytes of SWGR of tests/data/graphs/NAME.graph.pre.json.gz; with "examples/" before the name, of
-// examples/data.
+// examples/data; with "torch/", of tests/data/torch/NAME.graph.json.gz.
 inline std::vector<uint8_t> test_graph(const std::string& name) {
-  constexpr std::string_view kExamples = "examples/";
-  const std::string path = name.starts_with(kExamples)
-                               ? "/../../examples/data/" + name.substr(kExamples.size())
-                               : "/graphs/" + name;
-  const auto json = import::read_json_file(SHW_TEST_DATA + path + ".graph.pre.json.gz");
+  constexpr std::string_view kExamples = "examples/", kTorch = "torch/";
+  const std::string path =
+      name.starts_with(kTorch) ? "/" + name + ".graph.json.gz"
+      : name.starts_with(kExamples)
+          ? "/../../examples/data/" + name.substr(kExamples.size()) + ".graph.pre.json.gz"
+          : "/graphs/" + name + ".graph.pre.json.gz";
+  const auto json = import::read_json_file(SHW_TEST_DATA + path);
   EXPECT_TRUE(json.ok()) << json.status().message();
   const auto graph = import::import_fx_json(*json);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
