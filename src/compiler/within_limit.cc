@@ -325,14 +325,20 @@ class MemoryLimitedSearch {
     return options;
   }
 
+  // What is planned with less memory than there is must still beat the best.
+  double cost_below(bool is_bound) const {
+    return best_ && !relaxed_ && !is_bound ? best_->objective_us : solver::kForbidden;
+  }
+
   Result<Placed> solve(bool rough, uint32_t rounds_left) {
     ++rounds_;
     solver::PlacementProblem problem = model_.problem_within(std::trunc(planned_limit_), copies_);
     if (planned_limit_ > 0) add_reserve(problem);
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
     const bool is_bound = planned_limit_ == (repeats_ ? 0 : limit_) && reserved_.empty();
-    SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, options(rough, rounds_left),
-                                                     is_bound ? monitor_ : muted));
+    solver::SolveOptions round = options(rough, rounds_left);
+    round.cost_below = std::min(round.cost_below, cost_below(is_bound));
+    SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, round, is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
     cells_ += placed.stats.cells;

@@ -22,6 +22,12 @@ using parameters::budget_improve::kLeastGap;
 using parameters::budget_improve::kLeastParts;
 using parameters::budget_improve::kNotesFrom;
 
+Status nothing_fits() {
+  return failed_precondition("no labelling of finite cost is within the budgets");
+}
+
+}  // namespace
+
 uint64_t edge_cells(const PlacementProblem& problem) {
   uint64_t cells = 0;
   for (const auto& e : problem.edges())
@@ -29,15 +35,10 @@ uint64_t edge_cells(const PlacementProblem& problem) {
   return cells;
 }
 
-Status nothing_fits() {
-  return failed_precondition("no labelling of finite cost is within the budgets");
-}
-
-}  // namespace
-
 Status BudgetCloser::run() {
   const BudgetRows all(root_);
   if (all.broken()) return nothing_fits();
+  search_.require_cost_below(search_.options().cost_below);
   points_.assign(all.points().begin(), all.points().end());
   classes_ = std::make_shared<const std::vector<uint32_t>>(equal_variables(root_));
   std::vector<uint8_t> keep = all.fitting(root_);
@@ -368,6 +369,10 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     SHW_ASSIGN_OR_RETURN(std::optional<Part> rest, restrict(part, source, keep));
     if (!rest) return {};
     const PlacementProblem& q = rest->stage->problem;
+    SHW_RETURN_IF_ERROR(look_at_fronts(*rest));
+    part.bound = rest->bound;
+    part.fronts_below = rest->fronts_below;
+    if (open_.prune(part.bound)) return {};
     const bool goes_on =
         is_root && part.bound - bound_before > kLargeRiseShare * (search_.cost() - part.bound);
     if (!goes_on && rest->rows->size() > 0 &&

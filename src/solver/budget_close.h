@@ -1,6 +1,7 @@
 // Branch and bound for problems with budgets: what its source files share. budget_close.cc
-// processes one part after another, budget_split.cc chooses the branching, budget_rounds.cc
-// processes several open parts in parallel. The README has the algorithm as pseudo-code.
+// processes one part after another, budget_fronts.cc treats the dearest rows of a part exactly,
+// budget_split.cc chooses the branching, budget_rounds.cc processes several open parts in parallel.
+// The README has the algorithm as pseudo-code.
 #pragma once
 #include <array>
 #include <memory>
@@ -29,7 +30,8 @@ struct Part {
   bool use_bundle = true;      // the bundle still improves the prices
   std::shared_ptr<const RootLabels> root;
   std::vector<Count> counts;
-  bool is_counted = false;  // made by splitting a count
+  bool is_counted = false;             // made by splitting a count
+  uint64_t fronts_below = UINT64_MAX;  // cells; with more, fronts do not raise the bound
 };
 
 struct OpenPart {
@@ -43,6 +45,8 @@ struct OpenPart {
 // half last.
 std::array<std::vector<uint8_t>, 2> split_labels(const Part& part, const Relaxation& relaxation,
                                                  const RestrictedProblem& source);
+
+uint64_t edge_cells(const PlacementProblem& problem);
 
 class BudgetCloser {
  public:
@@ -72,6 +76,9 @@ class BudgetCloser {
   Status visit(Part part, bool is_root);
   void split(const Part& part, const Relaxation& relaxation,
              std::shared_ptr<const RestrictedProblem> source);
+
+  // budget_fronts.cc
+  Status look_at_fronts(Part& part);
 
   // budget_likely.cc
   struct Likely;
@@ -109,6 +116,7 @@ class BudgetCloser {
   std::unique_ptr<Improver> improver_;  // once the search takes long
   uint64_t improved_at_ = 0;            // cells of the watch, after the last improvement
   uint64_t lane_cells_ = 0;             // of lanes, whose watches are their own
+  uint64_t front_cells_ = 0;            // of look_at_fronts()
 };
 
 }  // namespace shw::solver

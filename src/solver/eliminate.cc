@@ -6,6 +6,7 @@
 #include <set>
 
 #include "solver/kernels.h"
+#include "solver/odometer.h"
 
 namespace shw::solver {
 namespace {
@@ -13,51 +14,8 @@ namespace {
 constexpr double kEliminationRounding = 1e-13;  // of the sum of all terms
 
 struct Factor {
-  // Variables; the last one varies fastest. It is eliminated first, so that its costs are
-  // neighbours.
-  std::vector<uint32_t> scope;
+  Scope scope;  // the last variable is eliminated first, so that its costs are neighbours
   std::vector<double> table;
-};
-
-// Steps through all labellings of `scope` and maintains the corresponding position in each of
-// several factors.
-class Odometer {
- public:
-  Odometer(const PlacementProblem& problem, const std::vector<uint32_t>& scope,
-           const std::vector<Factor>& factors)
-      : digits_(scope.size(), 0),
-        strides_(scope.size() * factors.size(), 0),
-        position_(factors.size(), 0) {
-    for (const uint32_t v : scope) labels_.push_back(problem.num_labels(v));
-    for (size_t f = 0; f < factors.size(); ++f)
-      for (size_t d = 0; d < scope.size(); ++d)
-        strides_[d * factors.size() + f] = stride(problem, factors[f], scope[d]);
-  }
-  static size_t stride(const PlacementProblem& problem, const Factor& factor, uint32_t variable) {
-    size_t step = 1;
-    for (size_t i = factor.scope.size(); i-- > 0; step *= problem.num_labels(factor.scope[i]))
-      if (factor.scope[i] == variable) return step;
-    return 0;
-  }
-  size_t position(size_t factor) const { return position_[factor]; }
-  bool next() {
-    const size_t n = position_.size();
-    for (size_t d = digits_.size(); d-- > 0;) {
-      const bool wraps = ++digits_[d] == labels_[d];
-      const size_t steps = wraps ? labels_[d] - 1 : 1;
-      for (size_t f = 0; f < n; ++f) {
-        const size_t by = steps * strides_[d * n + f];
-        position_[f] = wraps ? position_[f] - by : position_[f] + by;
-      }
-      if (!wraps) return true;
-      digits_[d] = 0;
-    }
-    return false;
-  }
-
- private:
-  std::vector<uint32_t> labels_, digits_;
-  std::vector<size_t> strides_, position_;
 };
 
 // The remaining factors, found by variable.
@@ -168,7 +126,7 @@ class Bucket {
       for (size_t f = 0; f < g.factors.size(); ++f) {
         size_t position = 0;
         for (const uint32_t u : g.factors[f].scope)
-          if (u != v_) position += choice[u] * Odometer::stride(problem_, g.factors[f], u);
+          if (u != v_) position += choice[u] * Odometer::stride(problem_, g.factors[f].scope, u);
         for (uint32_t x = 0; x < labels_; ++x) costs[x] += g.factors[f].table[position + x];
       }
       for (uint32_t x = 0; x < labels_; ++x) total[x] += costs[x];
@@ -217,7 +175,9 @@ class Bucket {
   template <class Act>
   Result<bool> for_each_cell(const Group& g, Watch& watch, Act act) const {
     std::vector<double> costs;
-    Odometer at(problem_, g.scope, g.factors);
+    std::vector<Scope> scopes;
+    for (const Factor& f : g.factors) scopes.push_back(f.scope);
+    Odometer at(problem_, g.scope, scopes);
     do {
       costs.assign(labels_, 0);
       for (size_t f = 0; f < g.factors.size(); ++f) {

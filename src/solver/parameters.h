@@ -184,6 +184,23 @@ inline constexpr double kBalanced = 0.05;
 
 }  // namespace budget_count
 
+namespace fronts {
+
+// Of the tables' entries and of the items of all fronts; beyond, fronts are given up.
+inline constexpr uint64_t kMaxTableBytes = 64ull << 20;
+inline constexpr size_t kMaxItems = 4'000'000;
+
+// Of one attempt. More: parts are closed that would be split, and time is lost on others.
+inline constexpr uint64_t kMaxFrontCells = 1'000'000'000, kFreeFrontCells = 20'000'000;
+// Of cost and bound of the part. More: fronts are as long as the gap is wide.
+inline constexpr double kWidestGap = 5e-3;
+// Unless they raised the bound by this share of the gap, fronts are tried again when so many times
+// fewer cells are left.
+inline constexpr double kWorthFronts = 0.1;
+inline constexpr double kFewerCells = 2;
+
+}  // namespace fronts
+
 // Chosen on the contest's instances C, D, K, L and S; README.md has the figures of the others.
 namespace budget_improve {
 

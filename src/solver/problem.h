@@ -144,8 +144,11 @@ struct SolveOptions {
   // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard.
   // They affect only the time taken.
   uint32_t threads = 1;
-  TaskExecutor tasks = {};     // runs what other threads do; none: threads are started
-  Deadline deadline = {};      // when it expires, the incumbent is returned with proven = false
+  TaskExecutor tasks = {};  // runs what other threads do; none: threads are started
+  Deadline deadline = {};   // when it expires, the incumbent is returned with proven = false
+  // Only a labelling that costs less is of interest, with budgets; FAILED_PRECONDITION: proven that
+  // there is none.
+  double cost_below = kForbidden;
   bool use_lp_solve = true;    // false: as if it were not installed
   double relative_gap = 1e-9;  // proven if cost − bound ≤ relative_gap · |cost|
   // The result of solving a nearly identical problem: same variables and labels, different costs or

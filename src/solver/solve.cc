@@ -83,6 +83,8 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   if (!problem.budget_limits().empty()) {
     SHW_RETURN_IF_ERROR(close_gap_within_budgets(search, problem));
     stats.search_s = clock.lap_s();
+    if (!search.found() && search.proven())
+      return failed_precondition("no labelling within the budgets costs less than what was asked");
     if (!search.found()) return gave_up(watch, "no labelling within the budgets");
     return answer(search, problem);
   }

@@ -353,6 +353,46 @@ TEST(Budgets, OfEqualLayersAreClosedByCounting) {
   EXPECT_TRUE(got->proven) << got->bound << " of " << got->cost;
 }
 
+// The same where two budgets bind at once: fronts of both close the gap at the root.
+TEST(Budgets, OfEqualLayersAreClosedByFronts) {
+  PlacementProblem p;
+  p.add_variable(std::vector<double>{100'000});  // against which the gap is narrow
+  const uint32_t budgets[] = {p.add_budget(170), p.add_budget(145)};
+  for (uint32_t layer = 0; layer < 16; ++layer) {
+    const uint32_t v = p.add_variable(std::vector<double>{31, 14, 0});
+    p.add_usage(budgets[0], v, 0, 1, std::vector<double>{0, 17, 37});
+    p.add_usage(budgets[1], v, 0, 1, std::vector<double>{0, 19, 23});
+  }
+  double best = kForbidden;
+  for (int much = 0; much <= 16; ++much)
+    for (int some = 0; much + some <= 16; ++some)
+      if (37 * much + 17 * some <= 170 && 23 * much + 19 * some <= 145)
+        best = std::min<double>(best, 100'000 + 14 * some + 31 * (16 - much - some));
+  SolveOptions options;
+  options.max_branch_nodes = 0;
+  const auto got = solve_quietly(p, options);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_NEAR(got->cost, best, 1e-9);
+  EXPECT_TRUE(got->proven) << got->bound << " of " << got->cost;
+}
+
+TEST(Budgets, AskedForLessThanTheOptimumSayThatThereIsNone) {
+  int solved = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    PlacementProblem problem = random_problem(seed, {.max_variables = 8, .max_labels = 3});
+    add_random_budgets(problem, seed, 1 + seed % 2, 1 + seed % 4);
+    const auto want = solve_brute_force(problem);
+    if (!want.ok()) continue;
+    ++solved;
+    SolveOptions options;
+    options.cost_below = want->cost;
+    EXPECT_EQ(solve_quietly(problem, options).status().code(), Code::kFailedPrecondition) << seed;
+    options.cost_below = want->cost + 0.5;
+    expect_same(problem, solve_quietly(problem, options), want);
+  }
+  EXPECT_GT(solved, 100);
+}
+
 TEST(Budgets, NobodyUsesStillBind) {
   PlacementProblem p;
   p.add_variable(std::vector<double>{3, 1});
