@@ -43,12 +43,12 @@ constexpr std::string_view kFormulas[] = {"neg",
                                           "threshold_backward"};
 constexpr std::string_view kSums[] = {"sum", "mean"};
 
-constexpr int64_t kElements[] = {2048, 32768}, kRows[] = {32, KernelTimes::kLongRow};
-constexpr int64_t kSlices = 4;
+constexpr int64_t kChainElements[] = {2048, 32768}, kChainRows[] = {32, KernelTimes::kLongRow};
+constexpr int64_t kChainSlices = 4;
 // A step more takes what a chain of so many takes more than a shorter one. In a longer one numbers
 // would leave the range of normal floats, and take longer for that.
 constexpr int64_t kShort = 2, kLong = 5;
-constexpr double kLeastUs = 1e-4;  // where a clock finds no difference
+constexpr double kLeastStepUs = 1e-4;  // where a clock finds no difference
 
 const MeasuredKernel& kernel_of(std::string_view key) {
   return *std::ranges::find_if(measured_kernels(), [&](const MeasuredKernel& k) {
@@ -59,7 +59,7 @@ const MeasuredKernel& kernel_of(std::string_view key) {
 // Groups of one entry. The last step of each has the only result that others may read.
 class GroupMaker {
  public:
-  GroupMaker(ProbeMaker& maker) : maker_(maker), p_(maker.program()) {
+  explicit GroupMaker(ProbeMaker& maker) : maker_(maker), p_(maker.program()) {
     ProgramEntry& entry = p_.entries.emplace_back();
     entry.name = std::to_string(p_.entries.size() - 1);
     entry.first_step = static_cast<uint32_t>(p_.steps.size());
@@ -84,7 +84,7 @@ class GroupMaker {
       last = is_sum ? add(scaled, whole, is_last) : result;
     }
     const auto steps = static_cast<uint32_t>(p_.steps.size()) - first_step;
-    p_.fused_groups.push_back({first_step, steps, whole.shape, {kSlices}});
+    p_.fused_groups.push_back({first_step, steps, whole.shape, {kChainSlices}});
     p_.group_bytes = std::max(p_.group_bytes, used_);
     p_.arena_bytes = p_.live_peak_bytes = std::max(p_.arena_bytes, used_);
     p_.entries.back().num_steps += steps;
@@ -117,14 +117,14 @@ std::vector<KernelTimes> tables_of(GroupMaker& groups) {
     for (const int64_t links : {kShort, kLong}) groups.add_chain(kernel_of(key), extent, links);
   };
   for (const std::string_view key : kFormulas) {
-    begin(key, {{std::begin(kElements), std::end(kElements)}});
-    for (const int64_t n : kElements) add_point(key, {n, KernelTimes::kLongRow});
+    begin(key, {{std::begin(kChainElements), std::end(kChainElements)}});
+    for (const int64_t n : kChainElements) add_point(key, {n, KernelTimes::kLongRow});
   }
   for (const std::string_view key : kSums) {
-    begin(key,
-          {{std::begin(kElements), std::end(kElements)}, {std::begin(kRows), std::end(kRows)}});
-    for (const int64_t n : kElements)
-      for (const int64_t row : kRows) add_point(key, {n, row});
+    begin(key, {{std::begin(kChainElements), std::end(kChainElements)},
+                {std::begin(kChainRows), std::end(kChainRows)}});
+    for (const int64_t n : kChainElements)
+      for (const int64_t row : kChainRows) add_point(key, {n, row});
   }
   return tables;
 }
@@ -132,7 +132,7 @@ std::vector<KernelTimes> tables_of(GroupMaker& groups) {
 }  // namespace
 
 Result<std::vector<KernelTimes>> measure_groups() {
-  constexpr int64_t kBytes = kElements[std::size(kElements) - 1] * 4;
+  constexpr int64_t kBytes = kChainElements[std::size(kChainElements) - 1] * 4;
   ProbeMaker maker({{"rank", 1}}, 2 * kBytes, kBytes);
   GroupMaker groups(maker);
   std::vector<KernelTimes> tables = tables_of(groups);
@@ -143,14 +143,14 @@ Result<std::vector<KernelTimes>> measure_groups() {
     size_t points = 1;
     for (const auto& axis : table.sizes) points *= axis.size();
     for (size_t i = 0; i < points; ++i, next += 2)
-      table.us.push_back(std::max((us[next + 1] - us[next]) / (kLong - kShort), kLeastUs));
+      table.us.push_back(std::max((us[next + 1] - us[next]) / (kLong - kShort), kLeastStepUs));
   }
   // Sums were multiplied with.
   const KernelTimes& mul = *cost::find_times(tables, "mul.fused", Dtype::kF32);
   for (KernelTimes& table : tables)
     if (table.sizes.size() == 2)
       for (size_t i = 0; i < table.us.size(); ++i)
-        table.us[i] = std::max(table.us[i] - mul.us[i / std::size(kRows)], kLeastUs);
+        table.us[i] = std::max(table.us[i] - mul.us[i / std::size(kChainRows)], kLeastStepUs);
   return tables;
 }
 

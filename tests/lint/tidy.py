@@ -95,7 +95,11 @@ def jobs(folder):
                 options += [w, next(words)]
             elif w.startswith(("-I", "-D", "-std=", "-ffp")):
                 options.append(w)
-        commands[pathlib.Path(c["file"])] = options
+        source = pathlib.Path(c["file"])
+        # Where files of a folder are compiled as one (SHW_UNITY), those that it includes.
+        files = re.findall(r'^#include "(.+)"$', source.read_text(), re.M) if source.parent.name == "Unity" else [source]
+        for f in files:
+            commands[pathlib.Path(f)] = options
     tracked = subprocess.run(["git", "ls-files", "src/*.cc", "capi/src/*.cc"], cwd=ROOT, text=True, capture_output=True, check=True).stdout
     wanted = [ROOT / f for f in (A.files or tracked.split())]
     missing = [f for f in wanted if f not in commands]
