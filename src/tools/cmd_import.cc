@@ -18,7 +18,7 @@ namespace shw::tools {
 namespace {
 
 struct ImportOptions {
-  std::string format = "fx-json";
+  std::string format;  // empty: by the name of the input
   std::string in, out;
   std::string sizes, constants, values, plugin;  // of ONNX
   bool text = false;
@@ -56,15 +56,21 @@ Result<import::ImportedGraph> import_onnx_file(const ImportOptions& options,
   return import::ImportedGraph{std::move(model.graph), std::move(model.bytes)};
 }
 
+std::string format_of(const ImportOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string ending = std::filesystem::path(options.in).extension();
+  return ending == ".onnx" ? "onnx" : ending == ".swt" ? "text" : "fx-json";
+}
+
 Result<import::ImportedGraph> imported_from(const ImportOptions& options) {
   SHW_ASSIGN_OR_RETURN(const uint64_t max_text, parse_max_text(options.max_text));
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, import::read_file(options.in));
-  if (options.format == "onnx") return import_onnx_file(options, file);
+  const std::string from = format_of(options);
+  if (from == "onnx") return import_onnx_file(options, file);
   if (!options.sizes.empty() || !options.constants.empty() || !options.values.empty() ||
       !options.plugin.empty())
     return invalid_argument("--sizes, --constants, --values and --onnx-plugin go with --from onnx");
-  const auto format =
-      options.format == "text" ? import::GraphFormat::kText : import::GraphFormat::kFxJson;
+  const auto format = from == "text" ? import::GraphFormat::kText : import::GraphFormat::kFxJson;
   return import::import_graph(format, file, options.in, max_text);
 }
 
@@ -86,10 +92,9 @@ void add_import(CommandLine& command_line) {
   auto options = std::make_shared<ImportOptions>();
   verb.option("--from", options->format,
               "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped), "
-              "onnx, or text "
-              "(.swt, as --text writes it)")
-      .one_of({"fx-json", "onnx", "text"})
-      .shows_default();
+              "onnx, or text (.swt, as --text writes it); default: by the input's name, fx-json "
+              "where it ends in neither .onnx nor .swt")
+      .one_of({"fx-json", "onnx", "text"});
   verb.option("IN", options->in, "Input file").required();
   verb.option("-o,--output", options->out, "Output file").required();
   verb.flag("--text", options->text, "Write the text form (.swt) instead of the binary form");

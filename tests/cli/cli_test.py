@@ -136,7 +136,7 @@ class Cli(unittest.TestCase):
         graph, plan, tensors = TMP / "noise.swgraph", TMP / "noise.swplan", TMP / "none.safetensors"
         (TMP / "noise.swt").write_text("%r = rand(size=[64], dtype=f32) : f32[64]\nreturn output.0 = %r\n")
         write_safetensors(tensors, {})
-        self.ok("import", "--from", "text", TMP / "noise.swt", "-o", graph)
+        self.ok("import", TMP / "noise.swt", "-o", graph)  # text, as its name says
         drawn = {}
         for mesh in ("a=1", "a=4"):
             self.ok("plan", graph, "--mesh", mesh, "-o", plan)

@@ -64,6 +64,18 @@ TEST(Bench, CountsWorkAndTimesEveryKernelOnEveryRank) {
   EXPECT_DOUBLE_EQ(result->floor_seconds, 2.0 * 64 * 32 * 48 / result->flops_per_second);
 }
 
+TEST(Bench, SaysWhatThePlanTellsOfEveryKernel) {
+  Plan plan = *small_plan();
+  plan.summary.hardware = "ours";
+  for (ProgramStep& step : plan.program.steps) step.cost_us = step.kernel == "mm" ? 2.5 : 1;
+  const auto result = bench(std::make_shared<const Plan>(std::move(plan)), quick("cpu"));
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_DOUBLE_EQ(op(result->ranks[0], "mm")->planned_seconds, 2.5e-6);
+  EXPECT_DOUBLE_EQ(result->ranks[1].timeline[1].planned_seconds, 1e-6);
+  EXPECT_NE(to_text(*result).find("on hardware ours"), std::string::npos);
+  EXPECT_NE(to_json(*result).find("\"planned_seconds\""), std::string::npos);
+}
+
 TEST(Bench, TheTimelineHasEveryLaunchOfEveryRank) {
   const auto result = bench(small_plan(), quick("cpu"));
   ASSERT_TRUE(result.ok()) << result.status().message();

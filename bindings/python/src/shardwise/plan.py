@@ -181,7 +181,8 @@ class Plan:
 
     def bench(self, entry: str | None = None, *, warm_up: int = 2, repeats: int = 10) -> dict[str, Any]:
         """Times an entry on virtual ranks, on made-up inputs: ``seconds`` of a run, ``floor_seconds`` of its matrix products alone at the best
-        rate of this machine, and for each of ``ranks`` its ``kernels`` with their time, FLOP/s and bytes/s.
+        rate of this machine, and for each of ``ranks`` its ``kernels`` with their time, what the plan says that they take on its ``hardware``
+        (``planned_seconds``), FLOP/s and bytes/s.
 
         :param entry: its name; None: the first
         :param warm_up: runs that are not counted

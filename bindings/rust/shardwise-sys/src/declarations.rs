@@ -4056,9 +4056,10 @@ functions! {
     pub fn shw_bench_options_init(options: *mut shw_bench_options, size: usize);
 
     /// Times an entry on virtual ranks in this process, on made-up inputs: a run as a whole (median and
-    /// quartiles), and on each rank every kernel with its time, share, FLOP/s and bytes/s. Matrix
-    /// products are timed beside it, without anything else: the time of a run by that of its products at
-    /// the best rate is `over_floor`.
+    /// quartiles), and on each rank every kernel with its time, what the plan says that it takes on the
+    /// plan's hardware (`planned_seconds`), its share, FLOP/s and bytes/s. Matrix products are timed
+    /// beside it, without anything else: the time of a run by that of its products at the best rate is
+    /// `over_floor`.
     ///
     /// * `options`: NULL: defaults
     /// * `out_blob`: receives a handle that the caller destroys: JSON, or text; NULL on failure
