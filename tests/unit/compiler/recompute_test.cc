@@ -134,14 +134,53 @@ Kept kept_by(const Joint& joint, const std::vector<uint8_t>& again) {
   return kept;
 }
 
-// The answers of PyTorch 2.14 for the same model and mesh: what is saved, and the products that its
-// backward graph has more than with min-cut alone. A policy, or a choice of auto, is no worse.
-TEST(RecomputedProducts, NoAnswerOfPyTorchKeepsLessForAsManyRepeatedProducts) {
-  auto graph = load_graph(testing::test_graph("examples/llama8b_L2_8x8_einsum"));
+// What PyTorch 2.14 saves for a model and mesh, and the products that its backward graph has more
+// than with min-cut alone.
+struct PyTorchAnswer {
+  const char* name;
+  int64_t bytes;
+  double gigaflops;
+};
+struct PyTorchCase {
+  const char *graph, *mesh;
+  std::vector<PyTorchAnswer> answers;
+  int64_t layers;
+  friend void PrintTo(const PyTorchCase& c, std::ostream* out) { *out << c.graph; }
+};
+
+class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {};
+INSTANTIATE_TEST_SUITE_P(
+    Models, RecomputedProducts,
+    ::testing::Values(PyTorchCase{"llama8b_L2_8x8_einsum",
+                                  "dp=8,tp=8",
+                                  {{"min-cut", 1159241760, 0},
+                                   {"memory budget 0.75", 1023426560, 549.8},
+                                   {"memory budget 0.5", 998260736, 652.8},
+                                   {"memory budget 0.25", 985677824, 704.4},
+                                   {"per op", 496508960, 652.8},
+                                   {"per op, first add of a block kept", 530063392, 515.4},
+                                   {"per op, staged by memory", 243433504, 652.8},
+                                   {"staged by memory, without tags", 360874016, 824.6},
+                                   {"full", 168828928, 2095.9}},
+                                  2},
+                      PyTorchCase{"llama8b_L32_8x8_einsum",
+                                  "dp=8,tp=8",
+                                  {{"min-cut", 16267092480, 0},
+                                   {"memory budget 0.5", 14361313280, 8796.1},
+                                   {"memory budget 0.25", 13363068928, 12884.9},
+                                   {"per op", 3901760000, 10445.4},
+                                   {"per op, staged by memory", 3648684544, 10445.4},
+                                   {"staged by memory, without tags", 5443846656, 11648.0},
+                                   {"full", 672145408, 29927.3}},
+                                  32}));
+
+// A policy, or a choice of auto, is no worse than each of PyTorch's answers.
+TEST_P(RecomputedProducts, NoAnswerOfPyTorchKeepsLessForAsManyRepeatedProducts) {
+  auto graph = load_graph(testing::test_graph(std::string("examples/") + GetParam().graph));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
     graph->meta(NodeId{n}).recompute = Recompute::kUnset;
-  CompileOptions options{.mesh = "dp=8,tp=8"};
+  CompileOptions options{.mesh = GetParam().mesh};
   options.input_layout = "S(0)R";
   options.output_layout = "S(0)S(2)";
   options.grad_reduce_dtype = Dtype::kF32;
@@ -161,34 +200,22 @@ TEST(RecomputedProducts, NoAnswerOfPyTorchKeepsLessForAsManyRepeatedProducts) {
   };
   for (const char* name : {"cheap", "selective", "full", "full+first-add"})
     ours.push_back(by_policy(name));
+  // The projection behind attention is not repeated, in none of the blocks.
   const Kept full = ours[2], with_first_add = ours[3];
-  // Of 2048 tokens of a rank: the projection behind attention is not repeated, in none of two
-  // blocks.
-  EXPECT_EQ(full.flops - with_first_add.flops, 2 * 2. * 2048 * 4096 * 4096);
-  EXPECT_EQ(with_first_add.bytes - full.bytes, 2 * 2 * 2048 * 4096);
+  constexpr int64_t kTokens = 2048, kWidth = 4096;  // of a rank
+  EXPECT_EQ(full.flops - with_first_add.flops,
+            static_cast<double>(GetParam().layers * 2 * kTokens * kWidth * kWidth));
+  EXPECT_EQ(with_first_add.bytes - full.bytes, GetParam().layers * 2 * kTokens * kWidth);
   const auto frontier = Frontier::of(joint, *graph, monitor);
   ASSERT_TRUE(frontier.ok());
   for (uint32_t k = 0; k < frontier->num_choices(); ++k)
     ours.push_back(kept_by(joint, frontier->choice(k)));
 
-  struct {
-    const char* name;
-    int64_t bytes;
-    double gigaflops;
-  } const answers[] = {
-      {"min-cut", 1159241760, 0},
-      {"memory budget 0.75", 1023426560, 549.8},
-      {"memory budget 0.5", 998260736, 652.8},
-      {"memory budget 0.25", 985677824, 704.4},
-      {"per op, first add of a block kept", 530063392, 515.4},
-      {"per op, staged by memory", 243433504, 652.8},
-      {"staged by memory, without tags", 360874016, 824.6},
-      {"full", 168828928, 2095.9},
-  };
-  for (const auto& answer : answers) {
+  const double tolerance = 1e-4 * GetParam().answers.back().gigaflops;
+  for (const PyTorchAnswer& answer : GetParam().answers) {
     SCOPED_TRACE(answer.name);
     EXPECT_TRUE(std::ranges::any_of(ours, [&](const Kept& kept) {
-      return kept.bytes <= answer.bytes && kept.flops <= 1e9 * answer.gigaflops + 1e8;
+      return kept.bytes <= answer.bytes && kept.flops <= 1e9 * (answer.gigaflops + tolerance);
     }));
   }
 }
