@@ -50,7 +50,8 @@ void expect_device(const cost::Hardware& hardware) {
   const cost::Hardware h100 = *cost::hardware_by_name("h100");
   EXPECT_NE(hardware.device.memory_bytes_per_s, h100.device.memory_bytes_per_s);
   EXPECT_NE(hardware.device.flops_bf16, h100.device.flops_bf16);
-  EXPECT_EQ(hardware.device.kernels.size(), 3 * 4u + 3 * 4u) << "products in three ways; attention in four";
+  EXPECT_EQ(hardware.device.kernels.size(), 3 * 4u + 3 * 4u)
+      << "products in three ways; attention in four";
   for (const cost::KernelTimes& table : hardware.device.kernels)
     EXPECT_GT(*std::ranges::min_element(table.us), 0) << table.kernel;
   EXPECT_EQ(hardware.device.shared_cores, 0) << "each rank has a device of its own";
