@@ -45,9 +45,8 @@ constexpr std::string_view kSums[] = {"sum", "mean"};
 
 constexpr int64_t kChainElements[] = {2048, 32768}, kChainRows[] = {32, KernelTimes::kLongRow};
 constexpr int64_t kChainSlices = 4;
-// A step more takes what a chain of so many takes more than a shorter one. In a longer one numbers
-// would leave the range of normal floats, and take longer for that.
-constexpr int64_t kShort = 2, kLong = 5;
+// A step more takes what a chain of so many takes more than a shorter one.
+constexpr int64_t kShort = 2, kLong = 8;
 constexpr double kLeastStepUs = 1e-4;  // where a clock finds no difference
 
 const MeasuredKernel& kernel_of(std::string_view key) {
@@ -65,8 +64,9 @@ class GroupMaker {
     entry.first_step = static_cast<uint32_t>(p_.steps.size());
   }
 
-  // So many steps of a kernel, each of which reads what the one before it leaves. Behind a sum, the
-  // row's values are multiplied by it.
+  // So many steps of a kernel. Their results are added up, so that steps do not wait for one
+  // another: a group has other work meanwhile. Sums of rows do wait, as in norms: the row is
+  // multiplied by its sum, and summed again.
   void add_chain(const MeasuredKernel& kernel, const Extent& extent, int64_t links) {
     KernelCase link = kernel.make(kernel, maker_, extent);
     const TensorType whole = row_major(Dtype::kF32, extent.matrix());
@@ -75,13 +75,11 @@ class GroupMaker {
     used_ = 0;
     ValueId last = maker_.operand(Source::kFirst, whole);
     for (int64_t i = 0; i < links; ++i) {
-      link.step.inputs[0] = last;
-      const bool is_last = i == links - 1;
-      const ValueId result = add(link.step, link.results[0], is_last && !is_sum);
-      ProgramStep scaled;
-      scaled.kernel = "mul";
-      scaled.inputs = {last, result};
-      last = is_sum ? add(scaled, whole, is_last) : result;
+      if (is_sum) link.step.inputs[0] = last;
+      ProgramStep join;
+      join.kernel = is_sum ? "mul" : "add";
+      join.inputs = {last, add(link.step, link.results[0], false)};
+      last = add(join, whole, i == links - 1);
     }
     const auto steps = static_cast<uint32_t>(p_.steps.size()) - first_step;
     p_.fused_groups.push_back({first_step, steps, whole.shape, {kChainSlices}});
@@ -129,6 +127,19 @@ std::vector<KernelTimes> tables_of(GroupMaker& groups) {
   return tables;
 }
 
+// Of tables with so many axes: takes off what joins the links of a chain, a share of another table.
+void take_off(std::vector<KernelTimes>& tables, std::string_view joining, double share,
+              size_t axes) {
+  const std::string key = std::string(joining) + std::string(KernelTimes::kFused);
+  const KernelTimes join = *cost::find_times(tables, key, Dtype::kF32);
+  for (KernelTimes& table : tables) {
+    if (table.sizes.size() != axes) continue;
+    const size_t apart = table.us.size() / join.us.size();
+    for (size_t i = 0; i < table.us.size(); ++i)
+      table.us[i] = std::max(table.us[i] - share * join.us[i / apart], kLeastStepUs);
+  }
+}
+
 }  // namespace
 
 Result<std::vector<KernelTimes>> measure_groups() {
@@ -145,12 +156,8 @@ Result<std::vector<KernelTimes>> measure_groups() {
     for (size_t i = 0; i < points; ++i, next += 2)
       table.us.push_back(std::max((us[next + 1] - us[next]) / (kLong - kShort), kLeastStepUs));
   }
-  // Sums were multiplied with.
-  const KernelTimes& mul = *cost::find_times(tables, "mul.fused", Dtype::kF32);
-  for (KernelTimes& table : tables)
-    if (table.sizes.size() == 2)
-      for (size_t i = 0; i < table.us.size(); ++i)
-        table.us[i] = std::max(table.us[i] - mul.us[i / std::size(kChainRows)], kLeastStepUs);
+  take_off(tables, "add", 0.5, 1);  // a link of its own chain has two of them
+  take_off(tables, "mul", 1, 2);
   return tables;
 }
 
