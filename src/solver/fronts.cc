@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "solver/eliminate.h"
+#include "solver/front_filter.h"
 #include "solver/odometer.h"
 #include "solver/parameters.h"
 
@@ -15,78 +15,8 @@ namespace {
 
 using namespace parameters::fronts;
 
-constexpr size_t kMaxRows = kMaxExactRows;
 constexpr double kFrontRounding = 1e-14;       // of the limit: sums of equal layers differ so
 constexpr double kFrontLimitRounding = 1e-12;  // of a row's limit, as everywhere
-
-// A labelling of the variables below an entry: its cost at the prices, and what it uses.
-struct Item {
-  double cost;
-  std::array<double, kMaxRows> use;
-
-  Item operator+(const Item& other) const {
-    Item sum = *this;
-    sum.cost += other.cost;
-    for (size_t r = 0; r < kMaxRows; ++r) sum.use[r] += other.use[r];
-    return sum;
-  }
-  bool operator==(const Item& other) const = default;
-};
-
-struct Row {
-  size_t index;
-  double price, slack;
-};
-
-// Drops items that another is at least as good as: without the rows' prices, and in each row.
-class Filter {
- public:
-  // `tolerance`: costs that differ by less are equal.
-  Filter(const std::vector<Row>& rows, double tolerance) : rows_(rows), tolerance_(tolerance) {}
-
-  double value(const Item& item) const {
-    double value = item.cost;
-    for (size_t r = 0; r < rows_.size(); ++r) value -= rows_[r].price * item.use[r];
-    return value;
-  }
-  // Sorts by value as well. Stops, with items missing, where is_over(comparisons) says so.
-  template <class IsOver>
-  Status operator()(std::vector<Item>& items, IsOver is_over) {
-    by_value_.clear();
-    for (const Item& i : items) by_value_.emplace_back(std::floor(value(i) / tolerance_), i);
-    std::ranges::sort(by_value_, {}, [](const auto& i) { return std::tie(i.first, i.second.use); });
-    items.clear();
-    frontier_.clear();
-    for (const auto& [value, item] : by_value_) {
-      SHW_ASSIGN_OR_RETURN(const bool over, is_over(16 + 2 * frontier_.size()));
-      if (over) break;
-      if (is_dominated(item)) continue;
-      items.push_back(item);
-      insert(item);
-    }
-    return {};
-  }
-
- private:
-  using Use = std::array<double, kMaxRows>;
-  static bool covers(const Use& a, const Use& b) {
-    bool covers = true;
-    for (size_t r = 0; r < kMaxRows; ++r) covers &= a[r] <= b[r];
-    return covers;
-  }
-  bool is_dominated(const Item& item) const {
-    return std::ranges::any_of(frontier_, [&](const Use& use) { return covers(use, item.use); });
-  }
-  void insert(const Item& item) {
-    std::erase_if(frontier_, [&](const Use& use) { return covers(item.use, use); });
-    frontier_.push_back(item.use);
-  }
-
-  const std::vector<Row>& rows_;
-  const double tolerance_;
-  std::vector<std::pair<double, Item>> by_value_;
-  std::vector<Use> frontier_;  // of the items kept so far, without those that use as much as others
-};
 
 class Fronts {
  public:
@@ -96,7 +26,7 @@ class Fronts {
         end_cells_(watch.cells() + max_cells),
         watch_(watch),
         unary_(problem.first_label(problem.num_variables())),
-        use_(unary_.size(), std::array<double, kMaxRows>{}),
+        use_(unary_.size(), std::array<double, kMaxExactRows>{}),
         tolerance_(kFrontRounding * std::abs(limit)),
         asked_(limit),
         limit_(limit + tolerance_ * (1.0 + problem.num_variables())),
@@ -112,7 +42,7 @@ class Fronts {
       limit_ += prices[r] * rows.slack(r);
       unpriced_ += prices[r] * rows.slack(r);
     }
-    for (const Row& row : rows_) unpriced_ -= prices[row.index] * rows.slack(row.index);
+    for (const ExactRow& row : rows_) unpriced_ -= prices[row.index] * rows.slack(row.index);
     for (const BudgetRows::Use& u : rows.uses())
       for (size_t r = 0; r < rows_.size(); ++r) {
         if (rows_[r].index < u.first_row || rows_[r].index >= u.end_row) continue;
@@ -146,9 +76,9 @@ class Fronts {
     std::vector<double> least;       // cost of the variables below, by entry
     std::vector<double> outside;     // and of all others, at least
     std::vector<uint32_t> first_item;
-    std::vector<Item> items;  // fronts, by entry
+    std::vector<FrontItem> items;  // fronts, by entry
 
-    std::span<const Item> front(size_t entry) const {
+    std::span<const FrontItem> front(size_t entry) const {
       return std::span(items).subspan(first_item[entry], first_item[entry + 1] - first_item[entry]);
     }
   };
@@ -276,8 +206,9 @@ class Fronts {
 
   // All sums of `first` and one item of each child's front that may be in an answer, unless out of
   // work. `stages`: also those of the first children only, for answer().
-  Status add_up(const Item& first, std::span<const Child> children, double outside,
-                std::vector<Item>& sums, std::vector<std::vector<Item>>* stages = nullptr) {
+  Status add_up(const FrontItem& first, std::span<const Child> children, double outside,
+                std::vector<FrontItem>& sums,
+                std::vector<std::vector<FrontItem>>* stages = nullptr) {
     sums.assign(1, first);
     double rest = outside + least_of(children);
     for (const Child& c : children) {
@@ -285,10 +216,11 @@ class Fronts {
       const auto front = buckets_[c.bucket].front(c.entry);
       rest -= buckets_[c.bucket].least[c.entry];
       next_.clear();
-      for (const Item& a : sums) {
+      for (const FrontItem& a : sums) {
         SHW_RETURN_IF_ERROR(watch_.poll(2 * front.size()));
-        for (const Item& b : front)
-          if (const Item sum = a + b; sum.cost + rest < limit_ && fits(sum)) next_.push_back(sum);
+        for (const FrontItem& b : front)
+          if (const FrontItem sum = a + b; sum.cost + rest < limit_ && fits(sum))
+            next_.push_back(sum);
         if (next_.size() > kMaxItems) end_cells_ = 0;
         if (out_of_work()) return {};
       }
@@ -297,25 +229,25 @@ class Fronts {
     }
     return {};
   }
-  Status filter(std::vector<Item>& items) {
+  Status filter(std::vector<FrontItem>& items) {
     return filter_(items, [this](uint64_t cells) -> Result<bool> {
       SHW_RETURN_IF_ERROR(watch_.poll(cells));
       return out_of_work();
     });
   }
-  bool fits(const Item& item) const {
+  bool fits(const FrontItem& item) const {
     for (size_t r = 0; r < rows_.size(); ++r)
       if (item.use[r] > rows_[r].slack) return false;
     return true;
   }
 
-  Item first_item(uint32_t variable, uint32_t label, double cost) const {
+  FrontItem first_item(uint32_t variable, uint32_t label, double cost) const {
     return {cost, use_[problem_.first_label(variable) + label]};
   }
 
   Result<bool> find_front(Bucket& b) {
     Status status;
-    std::vector<Item> front, sums;
+    std::vector<FrontItem> front, sums;
     std::vector<Child> at;
     b.first_item.assign(1, 0);
     SHW_ASSIGN_OR_RETURN(
@@ -327,7 +259,7 @@ class Fronts {
             for (Child& c : at) c.entry += x;
             const double outside = b.outside[entry];
             if (!(costs[x] + least_of(at) + outside < limit_)) continue;
-            const Item first = first_item(b.variable, x, costs[x]);
+            const FrontItem first = first_item(b.variable, x, costs[x]);
             if (!fits(first)) continue;
             status = add_up(first, at, outside, sums);
             front.insert(front.end(), sums.begin(), sums.end());
@@ -343,19 +275,19 @@ class Fronts {
 
   Result<std::optional<FrontAnswer>> answer() {
     FrontAnswer answer{asked_, {}};
-    std::vector<Item> sums;
-    std::vector<std::vector<Item>> stages;
+    std::vector<FrontItem> sums;
+    std::vector<std::vector<FrontItem>> stages;
     SHW_RETURN_IF_ERROR(add_up({}, roots_, 0, sums, &stages));
     if (out_of_work()) return {std::nullopt};
     end_cells_ = UINT64_MAX;  // what is found is read off to the end
     const auto best =
-        std::ranges::min_element(sums, {}, [&](const Item& i) { return filter_.value(i); });
+        std::ranges::min_element(sums, {}, [&](const FrontItem& i) { return filter_.value(i); });
     if (best == sums.end() || filter_.value(*best) - unpriced_ >= asked_)
       return {std::move(answer)};
     answer.bound = filter_.value(*best) - unpriced_;
     answer.bound -= tolerance_ * static_cast<double>(buckets_.size());
     answer.choice.assign(problem_.num_variables(), 0);
-    std::vector<std::pair<Child, Item>> open;
+    std::vector<std::pair<Child, FrontItem>> open;
     take_apart(*best, roots_, stages, open);
     while (!open.empty()) {
       const auto [at, item] = open.back();
@@ -366,14 +298,14 @@ class Fronts {
   }
 
   // Which items of the children a sum is made of.
-  void take_apart(Item sum, std::span<const Child> children,
-                  std::span<const std::vector<Item>> stages,
-                  std::vector<std::pair<Child, Item>>& parts) const {
+  void take_apart(FrontItem sum, std::span<const Child> children,
+                  std::span<const std::vector<FrontItem>> stages,
+                  std::vector<std::pair<Child, FrontItem>>& parts) const {
     for (size_t i = children.size(); i-- > 0;) {
       const Child& c = children[i];
       [&] {
-        for (const Item& a : stages[i])
-          for (const Item& b : buckets_[c.bucket].front(c.entry))
+        for (const FrontItem& a : stages[i])
+          for (const FrontItem& b : buckets_[c.bucket].front(c.entry))
             if (a + b == sum) {
               parts.emplace_back(c, b);
               sum = a;
@@ -384,9 +316,9 @@ class Fronts {
   }
 
   // Finds the label by which an item came into a front; the labels of the scope are chosen.
-  Status choose(const Bucket& b, size_t entry, const Item& item, std::vector<uint32_t>& choice,
-                std::vector<std::pair<Child, Item>>& open) {
-    std::vector<Item> sums;
+  Status choose(const Bucket& b, size_t entry, const FrontItem& item, std::vector<uint32_t>& choice,
+                std::vector<std::pair<Child, FrontItem>>& open) {
+    std::vector<FrontItem> sums;
     for (uint32_t x = 0; x < problem_.num_labels(b.variable); ++x) {
       choice[b.variable] = x;
       double cost = unary_[problem_.first_label(b.variable) + x];
@@ -399,7 +331,7 @@ class Fronts {
         children.push_back({c, at});
       }
       if (!(cost + least_of(children) + b.outside[entry] < limit_)) continue;
-      std::vector<std::vector<Item>> stages;
+      std::vector<std::vector<FrontItem>> stages;
       SHW_RETURN_IF_ERROR(
           add_up(first_item(b.variable, x, cost), children, b.outside[entry], sums, &stages));
       if (std::ranges::find(sums, item) == sums.end()) continue;
@@ -410,19 +342,19 @@ class Fronts {
   }
 
   const PlacementProblem& problem_;
-  std::vector<Row> rows_;
+  std::vector<ExactRow> rows_;
   uint64_t end_cells_;
   Watch& watch_;
-  std::vector<double> unary_;                      // at the prices
-  std::vector<std::array<double, kMaxRows>> use_;  // by label
+  std::vector<double> unary_;                           // at the prices
+  std::vector<std::array<double, kMaxExactRows>> use_;  // by label
   double unpriced_ = 0;  // what costs at the prices are more than with only `rows_` unpriced
   const double tolerance_;
   const double asked_;
   double limit_;  // at the prices
-  Filter filter_;
+  FrontFilter filter_;
   std::vector<Bucket> buckets_;
   std::vector<Child> roots_;
-  std::vector<Item> next_;
+  std::vector<FrontItem> next_;
   size_t items_ = 0;
 };
 
