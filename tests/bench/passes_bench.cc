@@ -21,7 +21,7 @@
 
 namespace {
 
-constexpr int64_t kRepeats = 15;
+constexpr int64_t kRepeats = 5;
 
 struct Times {
   std::vector<double> wall_us, cpu_us;
