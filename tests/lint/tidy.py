@@ -44,7 +44,7 @@ def own_names(text):
         others |= set(re.findall(r"^(?:inline )?const(?:expr|init)? [^={;]*?(\w+)(?:\[\w*\])* ?[={(]", body, re.M))
     others |= set(re.findall(r"^static (?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", text, re.M))
     others |= set(re.findall(r"^static const(?:expr|init)? [^={;]*?(\w+)(?:\[\w*\])* ?[={(]", text, re.M))
-    return types, others - types - {"if", "for", "while", "switch", "return", "operator"}
+    return types, others - types - {"if", "for", "while", "switch", "return", "operator", "__attribute__"}
 
 
 def rename(text, name, new, is_type):
