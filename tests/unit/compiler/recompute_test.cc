@@ -211,11 +211,10 @@ TEST_P(RecomputedProducts, NoAnswerOfPyTorchKeepsLessForAsManyRepeatedProducts) 
   for (uint32_t k = 0; k < frontier->num_choices(); ++k)
     ours.push_back(kept_by(joint, frontier->choice(k)));
 
-  const double tolerance = 1e-4 * GetParam().answers.back().gigaflops;
   for (const PyTorchAnswer& answer : GetParam().answers) {
     SCOPED_TRACE(answer.name);
     EXPECT_TRUE(std::ranges::any_of(ours, [&](const Kept& kept) {
-      return kept.bytes <= answer.bytes && kept.flops <= 1e9 * (answer.gigaflops + tolerance);
+      return kept.bytes <= answer.bytes && kept.flops <= 1e9 * answer.gigaflops + 1e8;
     }));
   }
 }
