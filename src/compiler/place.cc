@@ -14,6 +14,7 @@ namespace shw {
 namespace {
 
 constexpr int kHalvings = 10;     // of the interval that contains the lowest peak
+constexpr double kNarrow = 5e-3;  // relative to the peak: ends them sooner
 constexpr double kAnyGap = 1e12;  // the first labelling ends the solve
 constexpr uint64_t kProbeBranchNodes = 100;
 
@@ -55,7 +56,7 @@ Status no_placement(const ConstrainedModel& model, double limit_bytes, const Low
 // If nothing was found, the search for the lowest peak may still find a placement that fits.
 Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_bytes,
                                 const solver::SolveOptions& options, bool explain_failure,
-                                Monitor& monitor) {
+                                Monitor& monitor, const LowestPeak* known = nullptr) {
   double bound_us = -HUGE_VAL;
   Result<Placed> placed =
       solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us);
@@ -65,7 +66,8 @@ Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_byte
   if (refused)
     SHW_RETURN_IF_ERROR(find_conflict(model, options.deadline.after_share(0.5), monitor));
   if (limit_bytes == 0) return placed;
-  const Result<LowestPeak> lowest = lowest_peak(model, options, monitor);
+  const Result<LowestPeak> lowest =
+      known != nullptr ? *known : lowest_peak(model, options, monitor);
   if (is_unanswered(lowest.status())) return placed;  // no sufficient limit is known
   SHW_RETURN_IF_ERROR(lowest.status());
   if (lowest->reached_bytes <= limit_bytes)
@@ -83,6 +85,11 @@ Result<Placed> place(const ConstrainedModel& model, double limit_bytes,
 Result<Placed> place(const ConstrainedModel& model, const solver::SolveOptions& options,
                      Monitor& monitor) {
   return place(model, model.memory_limit(), options, monitor);
+}
+
+Result<Placed> place_at(const ConstrainedModel& model, const LowestPeak& lowest,
+                        const solver::SolveOptions& options, Monitor& monitor) {
+  return place_or_explain(model, lowest.reached_bytes, options, true, monitor, &lowest);
 }
 
 Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
@@ -116,7 +123,8 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
   double from = model.model().memory().floor().bytes, next = from;
-  for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
+  const auto is_wide = [&] { return lowest.reached_bytes - from > kNarrow * from; };
+  for (int i = 0; i < kHalvings && is_wide() && !deadline.passed(); ++i) {
     any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
     auto within = solve_within(model, next, any, muted, Weighs::kPlanned);
     if (within.ok()) {

@@ -86,13 +86,25 @@ Status finish_within(const PreparedModel& model, int64_t room_bytes, Program& pr
   return {};
 }
 
+// What permits holding more than planned, where memory permits.
+struct CopyPolicy {
+  Copies copies;
+  bool merges;  // equal steps, also if that holds a result for longer
+  bool leads;   // collectives start early
+};
+
 // Equal steps are merged first: what is computed again equals what it repeats.
-Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
-                      double beat_us, Monitor& monitor, double* seconds) {
+Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, const CopyPolicy& copies,
+                      Program& program, double beat_us, Monitor& monitor) {
   const RecomputePolicy& policy = model.options().recompute;
-  const auto start = std::chrono::steady_clock::now();
+  // What repetition chooses from must not depend on the limit.
+  const bool is_bounded =
+      limit_bytes > 0 && !recomputes_within(model, static_cast<double>(limit_bytes));
+  const int64_t room = limit_bytes - bytes_of(model, program);
+  if (is_bounded) program.arena_limit_bytes = copies.merges ? room : 0;
   static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
   SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
+  if (is_bounded) program.arena_limit_bytes = copies.leads ? room : 0;
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
     const WithinOptions options{beat_us, model.options().fuse_bytes, fuse_prices(model),
                                 host_link(model)};
@@ -115,8 +127,6 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
           finish_within(model, limit_bytes - bytes_of(model, program), program, monitor));
     }
   }
-  if (seconds != nullptr)
-    *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {};
 }
 
@@ -131,12 +141,10 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{.compute_us = compute_us, .choice = placed.choice};
-  struct CopyPolicy {
-    Copies copies;
-    bool shares;  // shares more than planned, and gathers early, where memory permits
-  };
-  constexpr CopyPolicy kPolicies[] = {
-      {Copies::kShared, true}, {Copies::kAsPlanned, true}, {Copies::kAsPlanned, false}};
+  constexpr CopyPolicy kPolicies[] = {{Copies::kShared, true, true},
+                                      {Copies::kAsPlanned, true, true},
+                                      {Copies::kAsPlanned, false, true},
+                                      {Copies::kAsPlanned, false, false}};
   Program program;
   for (const CopyPolicy& policy : kPolicies) {
     options.copies = policy.copies;
@@ -144,10 +152,11 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
     bound_schedule(model, program);
-    // What repetition chooses from must not depend on the limit.
-    if (limit > 0 && !recomputes_within(model, placed.memory.limit_bytes))
-      program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
-    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, program, beat_us, monitor, seconds_of_passes));
+    const auto start = std::chrono::steady_clock::now();
+    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, policy, program, beat_us, monitor));
+    if (seconds_of_passes != nullptr)
+      *seconds_of_passes +=
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (limit == 0 || bytes_of(model, program) <= limit ||
         recomputes_within(model, placed.memory.limit_bytes))
       break;  // copies that are made again are the business of the passes

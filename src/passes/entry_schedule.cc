@@ -64,6 +64,8 @@ EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, 
   find_finishing(program, entry, finish_late);
   find_movable(program, entry);
   for (uint32_t i = 0; i < count_; ++i) compute_before_[i + 1] = compute_before_[i] + !movable_[i];
+  find_others(program, entry);
+  for (const bool frees : {false, true}) find_early(program, entry, frees);
   const auto collectives = std::ranges::count_if(queue_, [](uint32_t q) { return q != kNoQueue; });
   for (uint32_t i = 0; i < count_; ++i)
     if (queue_[i] != kNoQueue) mean_us_ += us_[i] / static_cast<double>(collectives);
@@ -116,7 +118,7 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
     return finishes_[i] ||
            (steps[i].kernel == "clone" && std::ranges::any_of(needs_.before(i), is_collective));
   };
-  early_.assign(count_, 0);
+  unpacks_.assign(count_, 0);
   prefetchable_.assign(count_, 0);
   for (uint32_t i = count_; i-- > 0;) {
     const auto is_prepared = [&](uint32_t r) {
@@ -125,18 +127,62 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
     const bool prepares = (steps[i].kernel == "clone" || of_parameters_[i]) &&
                           !needs_.after(i).empty() &&
                           std::ranges::all_of(needs_.after(i), is_prepared);
-    movable_[i] = movable_[i] || prepares || unpacks(i);
+    unpacks_[i] = unpacks(i);
+    movable_[i] = movable_[i] || prepares || unpacks_[i];
     const HostCopy copy = host_copy(program, steps[i]);
     prefetchable_[i] = movable_[i] && (of_parameters_[i] || copy == HostCopy::kFromHost);
+  }
+}
+
+// Whether a step, and what moves with it to prepare its operands, is the last to touch these; and
+// which other steps are the last before it. While those are to come, an early start frees nothing.
+void EntrySchedule::find_others(const Program& program, const ProgramEntry& entry) {
+  const std::vector<Touched> touched = touched_storages(program);
+  others_.assign(count_, {});
+  std::vector<Others> last(program.storages.size());
+  for (uint32_t i = 0; i < count_; ++i) {
+    const ProgramStep& step = program.steps[entry.first_step + i];
+    Others& others = others_[i];
+    for (ValueId v : step.inputs) {
+      if (!v.valid()) continue;
+      const StorageId storage = program.values[v].storage;
+      others.frees = others.frees && program.lies_in(v, StorageKind::kArena) &&
+                       touched[storage.v].last == entry.first_step + i;
+      others.compute_end = std::max(others.compute_end, last[storage.v].compute_end);
+      others.moving = std::max(others.moving, last[storage.v].moving);
+    }
+    for (uint32_t w : needs_.before(i))
+      if (movable_[w] && queue_[w] == kNoQueue) others.frees = others.frees && others_[w].frees;
+    for (const auto* list : {&step.inputs, &step.outputs})
+      for (ValueId v : *list) {
+        if (!v.valid()) continue;
+        Others& of = last[program.values[v].storage.v];
+        if (movable_[i])
+          of.moving = i + 1;
+        else
+          of.compute_end = compute_before_[i] + 1;
+      }
+  }
+}
+
+// What does not wait for its readers to need it.
+void EntrySchedule::find_early(const Program& program, const ProgramEntry& entry, bool frees) {
+  std::vector<uint8_t>& early = early_[frees];
+  early.assign(count_, 0);
+  for (uint32_t i = count_; i-- > 0;) {
+    const ProgramStep& step = program.steps[entry.first_step + i];
+    const HostCopy copy = host_copy(program, step);
     if (copy != HostCopy::kNone) {
-      early_[i] = copy == HostCopy::kToHost;
+      early[i] = copy == HostCopy::kToHost;
       continue;
     }
-    if (!movable_[i] || steps[i].recomputed) continue;
-    const auto is_early = [&](uint32_t r) { return movable_[r] && early_[r]; };
-    early_[i] = is_collective(i)
-                    ? type_bytes(program, steps[i].outputs) <= type_bytes(program, steps[i].inputs)
-                    : unpacks(i) || std::ranges::all_of(needs_.after(i), is_early);
+    if (!movable_[i] || step.recomputed) continue;
+    const auto is_early = [&](uint32_t r) { return movable_[r] && early[r]; };
+    if (queue_[i] == kNoQueue)
+      early[i] = unpacks_[i] || std::ranges::all_of(needs_.after(i), is_early);
+    else
+      early[i] = (!frees || others_[i].frees) &&
+                 type_bytes(program, step.outputs) <= type_bytes(program, step.inputs);
   }
 }
 
@@ -163,12 +209,14 @@ EntrySchedule::Order EntrySchedule::place(std::span<const double> starts, const 
   }
   t.begins.push_back(end);
   t.ready.assign(count_, 0);
-  for (uint32_t i = 0; i < count_; ++i)
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (frees(i, lead)) t.ready[i] = t.begins[others_[i].compute_end];
     for (uint32_t w : needs_.before(i))
       t.ready[i] =
           std::max(t.ready[i], (movable_[w] ? t.ready[w] : t.begins[compute_before_[w]]) + us_[w]);
-  find_latest(t, lead.slack * mean_us_);
-  find_anchors(t, lead.depth);
+  }
+  find_latest(t, lead);
+  find_anchors(t, lead);
   Order order(count_);
   std::iota(order.begin(), order.end(), 0u);
   sort_stably(order, [&](uint32_t a, uint32_t b) {
@@ -181,7 +229,9 @@ EntrySchedule::Order EntrySchedule::place(std::span<const double> starts, const 
 
 // From the end: of all steps that move and whose readers' starts are known, the one that must be
 // over last takes the latest free time of its communicator.
-void EntrySchedule::find_latest(Times& t, double slack_us) const {
+void EntrySchedule::find_latest(Times& t, const Lead& lead) const {
+  const double slack_us = lead.slack * mean_us_;
+  const std::vector<uint8_t>& early = early_[lead.frees];
   t.at_most.assign(count_, compute_before_[count_]);
   t.latest.assign(count_, t.begins.back());  // the latest end, until it is the latest start
   std::vector<uint32_t> open(count_, 0);     // readers that move and have no start yet
@@ -197,7 +247,7 @@ void EntrySchedule::find_latest(Times& t, double slack_us) const {
   std::priority_queue<std::pair<double, uint32_t>> closed;
   const auto close = [&](uint32_t i) {
     if (prefetchable_[i] && queue_[i] != kNoQueue) t.latest[i] -= slack_us;
-    if (early_[i] && queue_[i] != kNoQueue)
+    if (early[i] && queue_[i] != kNoQueue)
       t.latest[i] = std::min(t.latest[i], t.ready[i] + us_[i]);
     closed.emplace(t.latest[i], i);
   };
@@ -219,7 +269,8 @@ void EntrySchedule::find_latest(Times& t, double slack_us) const {
 }
 
 // Forwards: not before its operands are ready, nor before there is memory for its result.
-void EntrySchedule::find_anchors(Times& t, uint32_t depth) const {
+void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
+  const std::vector<uint8_t>& early = early_[lead.frees];
   LiveBytes live = live_;
   std::vector<double> ends(count_, 0);
   t.anchor.assign(count_, 0);
@@ -230,18 +281,24 @@ void EntrySchedule::find_anchors(Times& t, uint32_t depth) const {
       ends[i] = t.begins[t.anchor[i] + 1];
       continue;
     }
-    uint32_t at_least = early_[i] || t.at_most[i] < depth ? 0 : t.at_most[i] - depth;
+    uint32_t at_least = early[i] || t.at_most[i] < lead.depth ? 0 : t.at_most[i] - lead.depth;
     if (finishes_[i]) at_least = compute_before_[count_];
-    double start = early_[i] ? 0 : t.latest[i];
-    for (uint32_t w : needs_.before(i)) {
+    double start = early[i] ? 0 : t.latest[i];
+    const auto come_behind = [&](uint32_t w) {
       at_least = std::max(at_least, t.anchor[w] + !movable_[w]);
       start = std::max(start, ends[w]);
+    };
+    for (uint32_t w : needs_.before(i)) come_behind(w);
+    if (frees(i, lead)) {
+      at_least = std::max(at_least, others_[i].compute_end);
+      start = std::max(start, t.begins[others_[i].compute_end]);
+      if (others_[i].moving > 0) come_behind(others_[i].moving - 1);
     }
     t.start[i] = start;
     ends[i] = start + us_[i];
     t.anchor[i] =
         std::clamp(compute_step_at(t.begins, start, queue_[i] != kNoQueue), at_least, t.at_most[i]);
-    if (!early_[i]) t.anchor[i] = with_room(i, t.anchor[i], live);
+    if (!early[i]) t.anchor[i] = with_room(i, t.anchor[i], live);
   }
 }
 

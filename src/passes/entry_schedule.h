@@ -4,8 +4,10 @@
 // The order of compute steps stays. A collective stands in front of one of them, and so does a copy
 // to or from host memory, of which the same holds. Copies that only prepare or unpack its buffer
 // move with it, and so do steps that only cast a parameter for it.
-//   - What makes tensors smaller (a reduce-scatter), and was not done before, starts as soon as its
-//     operand is ready: that frees memory. So does a copy to host memory.
+//   - What does not make tensors larger (a reduce-scatter), and was not done before, starts as soon
+//     as its operand is ready: that frees memory if nothing else reads the operand later. If it is
+//     to hold as little as possible (Lead::frees), only what is the last to read its operand starts
+//     early, behind all others that do. A copy to host memory starts as soon as it can.
 //   - Everything else would only hold memory before its first reader. Its start is found from the
 //     end of the entry: each collective ends when its first reader begins, or when the next
 //     collective of its communicator starts, whichever is earlier. So collectives that queue on one
@@ -31,6 +33,8 @@ struct Lead {
   // For gathers of parameters: so many times the mean collective earlier than needed, because a
   // collective that has begun on their communicator is not interrupted.
   double slack = 0;
+  // Only what frees its operand starts early.
+  bool frees = false;
 
   bool operator==(const Lead&) const = default;
 };
@@ -49,6 +53,8 @@ class EntrySchedule {
 
   // Whether the step moves and finishes a result.
   bool finishes(uint32_t step) const { return finishes_[step]; }
+  // Whether Lead::frees makes a difference.
+  bool frees_less() const { return early_[0] != early_[1]; }
   // Of the steps as they stood at construction.
   const Dependencies& needs() const { return needs_; }
   double us(uint32_t step) const { return us_[step]; }
@@ -78,11 +84,23 @@ class EntrySchedule {
   struct Times;
   void find_finishing(const Program& program, const ProgramEntry& entry, bool finish_late);
   void find_movable(const Program& program, const ProgramEntry& entry);
+  void find_others(const Program& program, const ProgramEntry& entry);
+  void find_early(const Program& program, const ProgramEntry& entry, bool frees);
   void count_live(const Program& program, const ProgramEntry& entry);
-  void find_latest(Times& times, double slack_us) const;
-  void find_anchors(Times& times, uint32_t depth) const;
+  bool frees(uint32_t step, const Lead& lead) const {
+    return lead.frees && early_[1][step] && !unpacks_[step];
+  }
+  void find_latest(Times& times, const Lead& lead) const;
+  void find_anchors(Times& times, const Lead& lead) const;
   Order with_finishing_at(const Order& order, const std::vector<uint32_t>& places) const;
   uint32_t with_room(uint32_t step, uint32_t anchor, LiveBytes& live) const;
+
+  // Who touches a step's operands beside it.
+  struct Others {
+    bool frees = true;         // nobody after it and what moves with it to prepare its operands
+    uint32_t compute_end = 0;  // before it: compute steps in front of this number at most,
+    uint32_t moving = 0;       // and step moving − 1 the last of those that move; 0: none
+  };
 
   static constexpr uint32_t kNoQueue = UINT32_MAX;
   const uint32_t count_;
@@ -93,7 +111,9 @@ class EntrySchedule {
   std::vector<uint32_t> queue_;         // of its link; kNoQueue: compute does it
   std::vector<uint8_t> of_parameters_;  // depends on nothing else
   std::vector<uint8_t> finishes_;  // moves; no collective, and behind one; only outputs come after
-  std::vector<uint8_t> movable_, early_, prefetchable_;
+  std::vector<uint8_t> movable_, unpacks_, prefetchable_;
+  std::vector<uint8_t> early_[2];  // by Lead::frees
+  std::vector<Others> others_;
   std::vector<uint32_t> compute_before_;  // of the steps in front of it: those that do not move
   std::vector<int64_t> makes_bytes_;      // of scratch
   uint32_t num_queues_ = 0;

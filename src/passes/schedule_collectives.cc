@@ -42,6 +42,7 @@ class EntryOrders {
   }
 
   bool finishes_any() const { return ways_[1].schedule.finishes_any(); }
+  bool frees_less() const { return ways_[0].schedule.frees_less(); }
   void place(const Lead& lead, bool finish_late) {
     const Way& way = ways_[finish_late];
     reorder(way.schedule.place(way.starts, lead));
@@ -148,19 +149,28 @@ class Scheduler {
   }
 
   Status run() {
-    SHW_RETURN_IF_ERROR(attempt({.depth = 0, .slack = 0}, false));
+    SHW_RETURN_IF_ERROR(attempt({.frees = true}, false));
+    const bool frees_less = std::ranges::any_of(entries_, &EntryOrders::frees_less);
+    const auto is_too_large = [&] {  // what is faster than the best does not fit
+      return std::ranges::any_of(entries_, &EntryOrders::is_faster);
+    };
     for (uint32_t depth = p_.prefetch_depth; depth > 0; depth /= 2) {
-      SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 3}, false));
-      // What is faster than the best does not fit.
-      if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) {
-        for (const double slack : {1.0, 0.0})
-          SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack}, false));
-        break;
+      Lead lead{.depth = depth, .slack = 3};
+      SHW_RETURN_IF_ERROR(attempt(lead, false));
+      if (frees_less && is_too_large()) {
+        lead.frees = true;
+        SHW_RETURN_IF_ERROR(attempt(lead, false));
       }
+      if (is_too_large()) continue;
+      for (const double slack : {1.0, 0.0})
+        SHW_RETURN_IF_ERROR(
+            attempt({.depth = depth, .slack = slack, .frees = lead.frees}, false));
+      break;
     }
     // Then other leads are the best, but few are worth their time.
     if (std::ranges::any_of(entries_, &EntryOrders::finishes_any)) {
-      const Lead before = best_, earliest{.depth = p_.prefetch_depth, .slack = 3};
+      const Lead before = best_,
+                 earliest{.depth = p_.prefetch_depth, .slack = 3, .frees = best_.frees};
       SHW_RETURN_IF_ERROR(attempt(before, true));
       if (before != earliest) SHW_RETURN_IF_ERROR(attempt(earliest, true));
     }

@@ -169,6 +169,30 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
   EXPECT_EQ(s.kernels()[1], "reduce_scatter");
 }
 
+// What another step reads later is held until then, whenever the collective starts: an early result
+// would be held beside it.
+TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhereThatFreesMemory) {
+  const auto with_limit = [](int64_t bytes) {
+    Sketch s;
+    s.p.arena_limit_bytes = bytes;
+    ValueId x = s.input({64});
+    const ValueId g = s.step("relu", {x}, {4, 16}, 10);
+    for (int i = 0; i < 4; ++i) x = s.step("relu", {x}, {4, 16}, 10);
+    const ValueId y = s.step("mul", {x, g}, {4, 16}, 10);
+    const ValueId r = s.step("reduce_scatter", {g}, {16}, 40);
+    s.output(s.step("add", {r, s.step("mean", {y}, {16}, 10)}, {16}, 10));
+    s.run(kScheduleCollectives);
+    s.run(kPlanMemory);
+    return s;
+  };
+  const Sketch free = with_limit(INT64_MAX), tight = with_limit(0);
+  EXPECT_EQ(free.kernels()[1], "reduce_scatter");
+  EXPECT_EQ(tight.kernels(), (Names{"relu", "relu", "relu", "relu", "relu", "mul", "reduce_scatter",
+                                    "mean", "add"}));
+  EXPECT_EQ(tight.p.live_peak_bytes, 3 * 256);
+  EXPECT_GT(free.p.live_peak_bytes, 3 * 256);
+}
+
 // The cast of a reduced gradient is needed at the end only: no compute step may wait for it.
 TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
   Sketch s;
