@@ -73,13 +73,13 @@ Status finish(const PreparedModel& model, int64_t room_bytes, Program& program, 
   return run_last_passes(program, room_bytes, Packing::kTight, monitor);
 }
 
-// With rows split, too, which holds more: where it fits and is faster.
+// With rows split, too, which holds more: where that fits and is faster.
 Status finish_within(const PreparedModel& model, int64_t room_bytes, Program& program,
                      Monitor& monitor) {
   Program split = program;
   const bool splits = split_rows(split, fuse_prices(model)) > 0;
   SHW_RETURN_IF_ERROR(finish(model, room_bytes, program, monitor));
-  if (!splits) return {};
+  if (!splits || scratch_bytes(program) > room_bytes) return {};
   SHW_RETURN_IF_ERROR(finish(model, room_bytes, split, monitor));
   if (scratch_bytes(split) <= room_bytes && simulated_us(split) < simulated_us(program))
     program = std::move(split);
