@@ -113,10 +113,9 @@ class Front {
   Result<ParetoPoint> answer(double limit, const solver::SolveOptions& options) {
     if (!simulated_) {
       const bool is_lowest = limit > 0 && limit == result_.lowest.reached_bytes;
-      SHW_ASSIGN_OR_RETURN(Placed placed,
-                           is_lowest && !result_.lowest.choice.empty()
-                               ? place_at(model_, result_.lowest, options, monitor_)
-                               : place(model_, limit, options, monitor_));
+      SHW_ASSIGN_OR_RETURN(Placed placed, is_lowest && !result_.lowest.choice.empty()
+                                              ? place_at(model_, result_.lowest, options, monitor_)
+                                              : place(model_, limit, options, monitor_));
       return ParetoPoint{limit, std::move(placed)};
     }
     SHW_ASSIGN_OR_RETURN(Fastest found, fastest(model_, limit, options, monitor_));
@@ -184,8 +183,8 @@ solver::SolveOptions pareto_options(const PreparedModel& model,
   solver::SolveOptions counted = options;
   counted.max_branch_nodes =
       std::clamp(kLabelVisits / (model.strategies().total() + 1), kFewest, kMost);
-  counted.max_cells = std::min(
-      counted.max_cells, std::max(kLeastCells, kCellsPerNode * model.graph().num_nodes()));
+  counted.max_cells =
+      std::min(counted.max_cells, std::max(kLeastCells, kCellsPerNode * model.graph().num_nodes()));
   return counted;
 }
 

@@ -102,39 +102,34 @@ Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
 Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
                                Monitor& monitor) {
   solver::SolveOptions any = options;
-  any.relative_gap = kAnyGap;
-  any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
   any.deadline = options.deadline.after_share(0.5);
   Monitor muted = quiet(monitor);
-  // With repetition each probe would build programs for many choices: only the cheapest placement
-  // is asked what it takes at least. What is planned to fit does, with or without repetition.
-  const bool repeats = recomputes_within(model.model(), 1);
-  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, repeats ? options : any, muted));
-  LowestPeak lowest{repeats ? 0 : model.model().memory().floor().bytes,
-                    placed.memory.peak_bytes,
-                    {},
-                    placed.memory.at,
-                    placed.bound_us};
+  if (recomputes_within(model.model(), 1)) {  // what is planned to be held need not be
+    SHW_ASSIGN_OR_RETURN(Placed placed, least_with_repetition(model, any, muted));
+    return LowestPeak{0, placed.memory.held_bytes(), std::move(placed.choice), placed.memory.at,
+                      placed.bound_us};
+  }
+  any.relative_gap = kAnyGap;
+  any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
+  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, any, muted));
+  double from = model.model().memory().floor().bytes, next = from;
+  LowestPeak lowest{from, placed.memory.peak_bytes, {}, placed.memory.at, placed.bound_us};
   const auto start = std::chrono::steady_clock::now();
-  const double limit = repeats ? 1 : placed.memory.peak_bytes;  // 1: nothing fits, so the least
-  SHW_RETURN_IF_ERROR(complete(model, limit, placed, monitor));
+  SHW_RETURN_IF_ERROR(complete(model, placed.memory.peak_bytes, placed, monitor));
   const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
   const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
-  double from = model.model().memory().floor().bytes, next = from;
   const auto is_wide = [&] { return lowest.reached_bytes - from > kNarrow * from; };
   for (int i = 0; i < kHalvings && is_wide() && !deadline.passed(); ++i) {
     any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
-    auto within = solve_within(model, next, any, muted, Weighs::kPlanned);
+    auto within = solve_within(model, next, any, muted);
     if (within.ok()) {
-      const MemoryUse& use = within->memory;
-      lowest.reached_bytes = std::max(use.peak_bytes, use.program_bytes);
+      lowest.reached_bytes = within->memory.held_bytes();
       lowest.at = within->memory.at;
       lowest.choice = std::move(within->choice);
     } else if (within.status().code() == Code::kFailedPrecondition) {
-      from = next + 1;  // bytes are integers
-      if (!repeats) lowest.least_bytes = from;
+      lowest.least_bytes = from = next + 1;  // bytes are integers
     } else if (is_unanswered(within.status())) {
       from = next + 1;
     } else {

@@ -141,9 +141,10 @@ class Search {
       if (c.shortens && may_win(c.least_us)) SHW_RETURN_IF_ERROR(attempt_shorter_lives(c.repeated));
     skips_slower_ = false;
     // Something must be returned: what holds the least shows how much is missing.
+    if (best_) return {};
     sort_stably(candidates, {}, &Candidate::kept_bytes);
-    if (!best_) SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, late()).status());
-    return {};
+    SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, late()).status());
+    return fits_ ? Status() : attempt_shortest_lives(candidates.front().repeated);
   }
   Status attempt_with_less_room(const Candidate& c) {
     if (c.kept_bytes > bytes_in_both() || !may_win(c.least_us)) return {};
@@ -188,6 +189,19 @@ class Search {
     }
     return {};
   }
+  Status attempt_shortest_lives(const std::vector<Repeated>& repeated) {
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+    const int64_t as_it_is = shorten_lives(p, INT64_MAX, life_rules_).peak_bytes;
+    int64_t reached = as_it_is;
+    Shortening shortening;
+    for (const int64_t eighths : kShorterLives) {
+      const ShortenedLives lives = shorten_lives(p, as_it_is / 8 * eighths, life_rules_);
+      if (lives.peak_bytes >= reached) break;
+      reached = lives.peak_bytes;
+      shortening = {as_it_is / 8 * eighths, shortening.more_us + lives.more_us};
+    }
+    return attempt(std::move(p), repeated, late(), shortening).status();
+  }
   // The limit, and host memory where it is used.
   int64_t bytes_in_both() const {
     return limit_bytes_ + (uses_host_ ? options_.host.limit_bytes : 0);
@@ -220,8 +234,9 @@ class Search {
     for (const int64_t parts : {31, 30, 28, 24, 0})
       if (!fits_)
         SHW_RETURN_IF_ERROR(close_in({.arena_limit_bytes = limit_bytes_ / 32 * parts}).status());
-    if (!fits_ && !uses_host_) SHW_RETURN_IF_ERROR(attempt_shorter_lives(choice(num_choices_ - 1)));
-    return {};
+    if (fits_ || uses_host_) return {};
+    SHW_RETURN_IF_ERROR(attempt_shorter_lives(choice(num_choices_ - 1)));
+    return fits_ ? Status() : attempt_shortest_lives(choice(num_choices_ - 1));
   }
 
   // Of what fits, the fastest once more.

@@ -73,7 +73,7 @@ class MemoryLimitedSearch {
       : model_(model),
         limit_(limit_bytes),
         repeats_(recomputes_within(model.model(), limit_bytes)),
-        relaxed_(repeats_ && weighs != Weighs::kPlanned),
+        relaxed_(repeats_),
         weighs_(weighs),
         planned_limit_(relaxed_ ? 0 : limit_bytes),
         options_(options),
@@ -110,6 +110,11 @@ class MemoryLimitedSearch {
     best_->memory.rounds = rounds_;
     best_->stats.cells = cells_;
     return std::move(*best_);
+  }
+  // Whether it fits or not.
+  Result<Placed> run_for_least() {
+    SHW_RETURN_IF_ERROR(ask_all_placements());
+    return std::move(*least_);
   }
   double bound_us() const { return bound_; }  // no placement within the limit is cheaper
 
@@ -186,6 +191,7 @@ class MemoryLimitedSearch {
         peak = next->memory.peak_bytes;
         const double us = simulated_us(*next->program);
         if (excess_bytes(*next) <= 0 && us < beat_us_) beat_us_ = us, best_ = *next;
+        if (!least_ || excess_bytes(*next) < excess_bytes(*least_)) least_ = *next;
       } else {
         const bool none = next.status().code() == Code::kFailedPrecondition;
         if (peak == 0 || !(none || is_unanswered(next.status()))) return next.status();
@@ -374,8 +380,8 @@ class MemoryLimitedSearch {
   double too_much_ = 0;  // bytes of the last program above the limit
   // Planned limits: of the last program that exceeded the real one, and at which nothing fits.
   double exceeded_ = 0, infeasible_ = 0;
-  std::shared_ptr<const solver::WarmStart> warm_;             // of the last round
-  std::optional<Placed> best_;                                // the best placement that fits
+  std::shared_ptr<const solver::WarmStart> warm_;  // of the last round
+  std::optional<Placed> best_, least_;  // the best placement that fits; of a series, the smallest
   double beat_us_ = std::numeric_limits<double>::infinity();  // its simulated step, if it is asked
   double bound_ = -HUGE_VAL;
   double first_round_s_ = 0, lowering_s_ = 0;
@@ -411,6 +417,13 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
   SHW_ASSIGN_OR_RETURN(Placed placed, model.solve(model.problem(), options, monitor));
   SHW_RETURN_IF_ERROR(complete(model, 0, placed, monitor));
   return placed;
+}
+
+Result<Placed> least_with_repetition(const ConstrainedModel& model,
+                                     const solver::SolveOptions& options, Monitor& monitor) {
+  constexpr double kTooLittle = 1;  // so as much as possible is repeated
+  return MemoryLimitedSearch(model, kTooLittle, options, Weighs::kPlacements, monitor)
+      .run_for_least();
 }
 
 }  // namespace shw

@@ -147,7 +147,7 @@ void EntrySchedule::find_others(const Program& program, const ProgramEntry& entr
       if (!v.valid()) continue;
       const StorageId storage = program.values[v].storage;
       others.frees = others.frees && program.lies_in(v, StorageKind::kArena) &&
-                       touched[storage.v].last == entry.first_step + i;
+                     touched[storage.v].last == entry.first_step + i;
       others.compute_end = std::max(others.compute_end, last[storage.v].compute_end);
       others.moving = std::max(others.moving, last[storage.v].moving);
     }
@@ -247,8 +247,7 @@ void EntrySchedule::find_latest(Times& t, const Lead& lead) const {
   std::priority_queue<std::pair<double, uint32_t>> closed;
   const auto close = [&](uint32_t i) {
     if (prefetchable_[i] && queue_[i] != kNoQueue) t.latest[i] -= slack_us;
-    if (early[i] && queue_[i] != kNoQueue)
-      t.latest[i] = std::min(t.latest[i], t.ready[i] + us_[i]);
+    if (early[i] && queue_[i] != kNoQueue) t.latest[i] = std::min(t.latest[i], t.ready[i] + us_[i]);
     closed.emplace(t.latest[i], i);
   };
   for (uint32_t i = 0; i < count_; ++i)

@@ -163,8 +163,7 @@ class Scheduler {
       }
       if (is_too_large()) continue;
       for (const double slack : {1.0, 0.0})
-        SHW_RETURN_IF_ERROR(
-            attempt({.depth = depth, .slack = slack, .frees = lead.frees}, false));
+        SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack, .frees = lead.frees}, false));
       break;
     }
     // Then other leads are the best, but few are worth their time.

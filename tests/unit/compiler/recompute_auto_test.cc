@@ -100,8 +100,17 @@ TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
   if (std::string_view(GetParam().graph) == "llama_tiny_2x4") GTEST_SKIP() << "two will do";
   const auto refused = plan(1 << 16);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().message().find("the lowest peak is at most"), std::string::npos)
-      << refused.status().message();
+  const std::string message = refused.status().message();
+  EXPECT_NE(message.find("the lowest peak is at most"), std::string::npos) << message;
+  const size_t named = message.rfind('(', message.find(" bytes)"));
+  ASSERT_NE(named, std::string::npos) << message;
+  const int64_t bytes = std::stoll(message.substr(named + 1));
+  const auto found = plan(bytes);
+  ASSERT_TRUE(found.ok()) << message << "; " << found.status().message();
+  EXPECT_LE(found->plan.summary.memory_program_bytes, bytes);
+  const auto without = plan(0);  // what is named is near what is possible, not what takes none
+  ASSERT_TRUE(without.ok());
+  EXPECT_LE(bytes, 0.6 * static_cast<double>(without->plan.summary.memory_program_bytes));
 }
 
 // Of two layers, half of what they take without a limit is enough, although ports are 32 % of that:
