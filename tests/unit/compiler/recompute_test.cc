@@ -155,7 +155,7 @@ class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
     for (uint32_t n = 0; n < graph->num_nodes(); ++n)
       graph->meta(NodeId{n}).recompute = Recompute::kUnset;
     if (GetParam().sequences == 16) return *std::move(graph);
-    constexpr int64_t kTokensOf16 = 16 * 8192;
+    constexpr int64_t kTokensOf16 = int64_t{16} * 8192;
     std::string text = print_graph(*graph);
     const auto replace = [&](const std::string& was, const std::string& is) {
       for (size_t at = 0; (at = text.find(was, at)) != text.npos; at += is.size())
