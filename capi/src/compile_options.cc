@@ -102,6 +102,7 @@ Status read(OverlapOptions& out, const std::string&, shw_overlap overlap, double
     return invalid_argument("prefetch_scale goes with SHW_OVERLAP_PREFETCH only");
   if (overlap != SHW_OVERLAP_BOUNDED && bounded_share != 0)
     return invalid_argument("bounded_share goes with SHW_OVERLAP_BOUNDED only");
+  if (overlap == SHW_OVERLAP_NONE) out = {.kind = Overlap::kNone};
   if (overlap == SHW_OVERLAP_PREFETCH) out = {.kind = Overlap::kPrefetch, .scale = prefetch_scale};
   if (overlap == SHW_OVERLAP_BOUNDED) out = {.kind = Overlap::kBounded, .scale = bounded_share};
   if (overlap == SHW_OVERLAP_SIMULATED) out = {.kind = Overlap::kSimulated};

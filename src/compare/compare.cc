@@ -1,13 +1,16 @@
 #include "compare/compare.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "compare/differences.h"
 #include "compare/foreign_plan.h"
 #include "compiler/fastest.h"
 #include "compiler/finish.h"
 #include "compiler/place.h"
+#include "compiler/programs.h"
 #include "plan/report.h"
 #include "recipes/recipe_layouts.h"
 #include "simulate/entry_times.h"
@@ -46,6 +49,11 @@ Figures figures_of(const Plan& plan) {
     f.wire_bytes += static_cast<int64_t>(total.wire_bytes);
   }
   return f;
+}
+
+// Prices with a discount for what is hidden are to be compared as they are.
+bool wants_fastest(const CompileOptions& options) {
+  return options.overlap.kind == Overlap::kDefault || options.overlap.kind == Overlap::kSimulated;
 }
 
 bool is_wanted(const recipes::Recipe& recipe, const std::vector<std::string>& names) {
@@ -89,28 +97,55 @@ class Comparer {
     SHW_RETURN_IF_ERROR(add_optimum());
     for (const NamedPlan& plan : wanted.plans) SHW_RETURN_IF_ERROR(add_plan(plan));
     SHW_RETURN_IF_ERROR(add_recipes(wanted.recipes));
+    if (wants_fastest(stated_)) SHW_RETURN_IF_ERROR(find_fastest());
+    for (Planned& planned : planned_) SHW_RETURN_IF_ERROR(score(planned));
     return std::move(table_);
   }
 
  private:
+  struct Planned {
+    Row row;
+    const CompileOptions* options = nullptr;
+    std::optional<Placed> placed;
+  };
+
   Status add_optimum() {
-    Row row = row_of(
-        RowKind::kOptimum, "optimum",
-        is_simulated() ? "the fastest found of all placements" : "the cheapest of all placements");
-    SHW_ASSIGN_OR_RETURN(std::optional<Placed> optimum, placed_for(row, free_, {}));
-    if (!optimum) return failed_precondition(row.why_not);
-    if (agree(OptionPart::kQuestion, free_, stated_)) return add(std::move(row), free_, optimum);
-    Row second = row_of(RowKind::kOptions, "options", "the optimum under the options as given");
-    SHW_ASSIGN_OR_RETURN(std::optional<Placed> stated, placed_for(second, stated_, {}));
-    // What the options allow is among all placements.
-    if (is_simulated() && stated &&
-        simulated_us(*stated->program) < simulated_us(*optimum->program))
-      optimum = stated;
-    SHW_RETURN_IF_ERROR(add(std::move(row), free_, optimum));
-    return add(std::move(second), stated_, stated);
+    Row row = row_of(RowKind::kOptimum, "optimum",
+                     wants_fastest(stated_) ? "the fastest found of all placements"
+                                            : "the cheapest of all placements");
+    SHW_RETURN_IF_ERROR(add_planned(std::move(row), free_, {}));
+    if (!planned_.front().placed) return failed_precondition(planned_.front().row.why_not);
+    if (agree(OptionPart::kQuestion, free_, stated_)) return {};
+    return add_planned(row_of(RowKind::kOptions, "options", "the plan that the options give"),
+                       stated_, {});
   }
 
-  bool is_simulated() const { return stated_.overlap.kind == Overlap::kSimulated; }
+  // Goes on from the cheapest. All rows are among all placements, so none of them is ahead.
+  Status find_fastest() {
+    std::vector<KnownPlacement> known;
+    for (Planned& p : std::span(planned_).subspan(1)) {
+      if (!p.placed) continue;
+      SHW_RETURN_IF_ERROR(lower(*p.placed));
+      known.push_back(
+          {p.row.kind == RowKind::kRecipe ? p.row.name : std::string_view(), *p.placed});
+    }
+    SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                         ConstrainedModel::create(model_, free_, monitor_));
+    Placed& optimum = *planned_.front().placed;
+    SHW_ASSIGN_OR_RETURN(Fastest fastest,
+                         fastest_of(optimum, known, question, question.memory_limit(),
+                                    solve_options(free_), monitor_));
+    optimum = std::move(fastest.placed);
+    return {};
+  }
+
+  // So that the search for the fastest and the row share one program.
+  Status lower(Placed& placed) {
+    if (placed.program != nullptr) return {};
+    SHW_ASSIGN_OR_RETURN(Program program, program_of(model_, placed, monitor_));
+    placed.program = std::make_shared<const Program>(std::move(program));
+    return {};
+  }
 
   Status add_plan(const NamedPlan& plan) {
     SHW_ASSIGN_OR_RETURN(ForeignLayouts layouts, read_foreign_plan(plan.json, model_));
@@ -128,7 +163,7 @@ class Comparer {
       Row row = row_of(RowKind::kRecipe, recipe.name, recipe.title);
       row.why_not = why_not(recipe, parts, model_.mesh());
       if (!row.has_plan()) {
-        table_.rows.push_back(std::move(row));
+        planned_.push_back({std::move(row), &free_, {}});
         continue;
       }
       recipes::RecipeLayouts layouts = recipes::layouts_of(recipe, model_.graph(), model_.mesh(),
@@ -141,35 +176,34 @@ class Comparer {
 
   // A question without an answer is a row that says why.
   Status add_planned(Row row, const CompileOptions& options, std::vector<AllowedLabels> choices) {
-    SHW_ASSIGN_OR_RETURN(std::optional<Placed> placed,
-                         placed_for(row, options, std::move(choices)));
-    return add(std::move(row), options, placed);
-  }
-
-  Status add(Row row, const CompileOptions& options, const std::optional<Placed>& placed) {
-    if (placed) SHW_RETURN_IF_ERROR(score(row, options, *placed));
-    table_.rows.push_back(std::move(row));
-    return {};
-  }
-
-  // None: the row says why.
-  Result<std::optional<Placed>> placed_for(Row& row, const CompileOptions& options,
-                                           std::vector<AllowedLabels> choices) {
     SHW_ASSIGN_OR_RETURN(PlacementConstraints constraints, constraints_of(model_, options));
     if (!choices.empty()) constraints.choices = std::move(choices);
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                          ConstrainedModel::create(model_, std::move(constraints), monitor_));
+    Result<Placed> placed = place_row(row.kind, question, solve_options(options));
+    if (!placed.ok()) {
+      row.why_not = why_no_plan(placed.status(), question.memory_limit() > 0);
+      if (row.why_not.empty()) return placed.status();
+    }
+    planned_.push_back({std::move(row), &options,
+                        placed.ok() ? std::optional<Placed>(*std::move(placed)) : std::nullopt});
+    return {};
+  }
+
+  Result<Placed> place_row(RowKind kind, const ConstrainedModel& question,
+                           const solver::SolveOptions& solve) {
+    if (kind == RowKind::kOptions) return answer(question, solve, monitor_);
+    const double limit = question.memory_limit();
+    return kind == RowKind::kOptimum ? place(question, limit, solve, monitor_)
+                                     : try_place(question, limit, solve, monitor_);
+  }
+
+  // With an equal share of the time that is left.
+  solver::SolveOptions solve_options(const CompileOptions& options) {
     solver::SolveOptions solve = options.solver;
     solve.deadline = solve.deadline.after_share(1.0 / static_cast<double>(left_));
     left_ -= left_ > 1;
-    const bool is_stated = row.kind == RowKind::kOptimum || row.kind == RowKind::kOptions;
-    Result<Placed> placed = is_stated
-                                ? answer(question, solve, monitor_)
-                                : try_place(question, question.memory_limit(), solve, monitor_);
-    if (placed.ok()) return std::optional<Placed>(*std::move(placed));
-    row.why_not = why_no_plan(placed.status(), question.memory_limit() > 0);
-    if (row.why_not.empty()) return placed.status();
-    return std::optional<Placed>();
+    return solve;
   }
 
   // Empty: the failure concerns the whole comparison.
@@ -186,15 +220,21 @@ class Comparer {
     }
   }
 
-  Status score(Row& row, const CompileOptions& options, const Placed& placed) {
-    SHW_ASSIGN_OR_RETURN(Compiled compiled, finish(model_, options, placed, monitor_));
-    row.figures = figures_of(compiled.plan);
-    row.proven = placed.proven;
-    if (!optimum_)
-      optimum_ = std::move(compiled.plan);
-    else
-      row.difference = difference_text(model_.graph(), table_.optimum().figures, *optimum_,
-                                       row.figures, compiled.plan);
+  Status score(Planned& planned) {
+    Row row = std::move(planned.row);
+    if (planned.placed) {
+      SHW_ASSIGN_OR_RETURN(Compiled compiled,
+                           finish(model_, *planned.options, *planned.placed, monitor_));
+      row.figures = figures_of(compiled.plan);
+      row.proven = planned.placed->proven;
+      planned.placed.reset();
+      if (!optimum_)
+        optimum_ = std::move(compiled.plan);
+      else
+        row.difference = difference_text(model_.graph(), table_.optimum().figures, *optimum_,
+                                         row.figures, compiled.plan);
+    }
+    table_.rows.push_back(std::move(row));
     return {};
   }
 
@@ -202,6 +242,7 @@ class Comparer {
   const CompileOptions stated_, free_;
   size_t left_;  // solves that the time limit must do for
   Monitor& monitor_;
+  std::vector<Planned> planned_;  // the optimum first
   std::optional<Plan> optimum_;
   Table table_;
 };
@@ -224,7 +265,7 @@ Result<Table> compare(const PreparedModel& model, const CompileOptions& options,
     return invalid_argument(
         "these options differ from the planner's in more than constraints and time limit");
   SHW_RETURN_IF_ERROR(check_names(wanted.recipes));
-  return Comparer(model, options, 2 + recipes::all().size() + wanted.plans.size(), monitor)
+  return Comparer(model, options, 3 + recipes::all().size() + wanted.plans.size(), monitor)
       .run(wanted);
 }
 

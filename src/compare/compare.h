@@ -1,10 +1,12 @@
 // Plans a model by well-known recipes, and by layouts that somebody else chose, and holds them
 // beside the optimum: the same passes, the same simulator.
 //
-// The optimum is the cheapest of all placements within the memory limit, the recipes' among them:
-// layouts of inputs and results, pins, and the parameter budget bind neither it nor the recipes. If
+// The optimum is the fastest in the simulator of several placements within the memory limit
+// (compiler/fastest.h), all rows among them, so that none of these is ahead. With Overlap::kNone
+// and prices that count what is hidden less, it is the cheapest of all placements in place of that.
+// Layouts of inputs and results, pins, and the parameter budget bind neither it nor the recipes. If
 // the options state any of these (by default, the budget wants every parameter at its smallest
-// share), the plan under these options is a row of its own.
+// share), the plan that they give is a row of its own.
 #pragma once
 #include <string>
 #include <vector>
@@ -55,7 +57,7 @@ struct Table {
   std::vector<Row> rows;  // the optimum first
   const Row& optimum() const { return rows.front(); }
   // In the simulator. Prices do not know what a schedule hides, so the cheapest placement need not
-  // be the fastest.
+  // be the fastest; where the optimum is the fastest, no row is.
   bool is_ahead(const Row& row) const;
 };
 

@@ -21,9 +21,10 @@ constexpr double kFirstShareOfTime = 0.5;
 
 class FastestSearch {
  public:
-  FastestSearch(const ConstrainedModel& question, double limit_bytes,
-                const solver::SolveOptions& options, Monitor& monitor)
-      : question_(question),
+  FastestSearch(std::span<const KnownPlacement> known, const ConstrainedModel& question,
+                double limit_bytes, const solver::SolveOptions& options, Monitor& monitor)
+      : known_(known),
+        question_(question),
         limit_(limit_bytes),
         model_(question.model()),
         options_(cold(options)),
@@ -36,6 +37,8 @@ class FastestSearch {
     SHW_RETURN_IF_ERROR(consider(cheapest, Scales(edges_.size(), 1.0)));
     if (is_least()) return taken(cheapest);
     for (const double share : kShares) SHW_RETURN_IF_ERROR(try_share(share));
+    for (const KnownPlacement& k : known_)
+      SHW_RETURN_IF_ERROR(consider(k.placed, Scales(edges_.size(), 1.0)));
     SHW_RETURN_IF_ERROR(try_recipes());
     SHW_RETURN_IF_ERROR(try_averages());
     SHW_RETURN_IF_ERROR(try_around_best());
@@ -101,6 +104,7 @@ class FastestSearch {
     const auto parts = recipes::ModelParts::of(graph);
     SHW_ASSIGN_OR_RETURN(const recipes::Cuts cuts, recipes::Cuts::of(graph, parts, monitor_));
     for (const recipes::Recipe& recipe : recipes::all()) {
+      if (std::ranges::find(known_, recipe.name, &KnownPlacement::recipe) != known_.end()) continue;
       if (!recipes::why_not(recipe, parts, model_.mesh()).empty()) continue;
       const recipes::RecipeLayouts layouts =
           recipes::layouts_of(recipe, graph, model_.mesh(), model_.strategies(), parts, cuts);
@@ -222,6 +226,7 @@ class FastestSearch {
     return fastest;
   }
 
+  const std::span<const KnownPlacement> known_;
   const ConstrainedModel& question_;
   const double limit_;
   const PreparedModel& model_;
@@ -245,7 +250,7 @@ Result<Fastest> fastest_by(Place& place, const ConstrainedModel& question, doubl
   first.deadline = options.deadline.after_share(kFirstShareOfTime);
   SHW_ASSIGN_OR_RETURN(const Placed cheapest, place(question, limit_bytes, first, monitor));
   SHW_ASSIGN_OR_RETURN(Fastest fastest,
-                       FastestSearch(question, limit_bytes, options, monitor).run(cheapest));
+                       fastest_of(cheapest, {}, question, limit_bytes, options, monitor));
   fastest.placed.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fastest;
@@ -268,6 +273,12 @@ bool takes_fastest(const PreparedModel& model) {
 Result<Fastest> fastest(const ConstrainedModel& question, double limit_bytes,
                         const solver::SolveOptions& options, Monitor& monitor) {
   return fastest_by(place, question, limit_bytes, options, monitor);
+}
+
+Result<Fastest> fastest_of(const Placed& cheapest, std::span<const KnownPlacement> known,
+                           const ConstrainedModel& question, double limit_bytes,
+                           const solver::SolveOptions& options, Monitor& monitor) {
+  return FastestSearch(known, question, limit_bytes, options, monitor).run(cheapest);
 }
 
 Result<Placed> answer(const ConstrainedModel& question, const solver::SolveOptions& options,

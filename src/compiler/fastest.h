@@ -16,6 +16,8 @@
 // remain those of the prices: the bound says nothing of times. Which placements are tried follows
 // from the question alone, unless a time limit ends the search.
 #pragma once
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "compiler/constrained_model.h"
@@ -34,6 +36,16 @@ struct Fastest {
 // Of the placements that fit the limit; 0: there is none. Failures as of place().
 Result<Fastest> fastest(const ConstrainedModel& question, double limit_bytes,
                         const solver::SolveOptions& options, Monitor& monitor);
+
+// A placement that the caller has already, within the limit.
+struct KnownPlacement {
+  std::string_view recipe;  // whose it is: this one is not solved again; empty: of none
+  Placed placed;
+};
+// The same for a caller that has the answer of place(), and others.
+Result<Fastest> fastest_of(const Placed& cheapest, std::span<const KnownPlacement> known,
+                           const ConstrainedModel& question, double limit_bytes,
+                           const solver::SolveOptions& options, Monitor& monitor);
 
 // The placement that a plan is made of: place(), or the fastest found, under the memory limit that
 // the constraints ask for. Failures as of place().

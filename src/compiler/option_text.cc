@@ -33,7 +33,7 @@ std::string option_text(const ParameterBudget& budget) {
 
 std::string option_text(const OverlapOptions& overlap) {
   const std::string kind =
-      overlap.kind == Overlap::kNone ? "none" : to_string(OverlapOptions{.kind = overlap.kind});
+      hides_nothing(overlap.kind) ? "none" : to_string(OverlapOptions{.kind = overlap.kind});
   return overlap.scale == 0 ? kind : kind + ' ' + option_text(overlap.scale);
 }
 

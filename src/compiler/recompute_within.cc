@@ -119,10 +119,13 @@ class Search {
       return Status();
     };
     const uint32_t apart = (num_choices_ + kMostShortened - 1) / kMostShortened;
+    const bool has_parts = num_with_parts() * program_.steps.size() <= kAllSteps;
     for (uint32_t k = 0; k < num_choices_; ++k) {
       const bool is_last = k + 1 == num_choices_;
       if (k % choices_apart == 0 || is_last)
         SHW_RETURN_IF_ERROR(add(choice(k), k % apart == 0 || is_last));
+      for (uint32_t p = 1; has_parts && p < num_parts(k); ++p)
+        SHW_RETURN_IF_ERROR(add(choice(k, p), false));
     }
     for (const std::string_view name : kPolicies) {
       SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
@@ -302,11 +305,21 @@ class Search {
       bytes += frontiers_[h].cost_of(repeated[h].again).kept_bytes;
     return bytes;
   }
-  std::vector<Repeated> choice(uint32_t k) const {
+  std::vector<Repeated> choice(uint32_t k, uint32_t parts = 0) const {
     std::vector<Repeated> repeated;
     for (size_t h = 0; h < joints_.size(); ++h)
-      repeated.push_back({&joints_[h], frontiers_[h].choice(choice_of(frontiers_[h], k))});
+      repeated.push_back({&joints_[h], frontiers_[h].choice(choice_of(frontiers_[h], k), parts)});
     return repeated;
+  }
+  // Between choice k and the next one, where there is one backward half alone.
+  uint32_t num_parts(uint32_t k) const {
+    const bool any = frontiers_.size() == 1 && k + 1 < num_choices_;
+    return any ? frontiers_[0].num_parts(k) : 1;
+  }
+  uint64_t num_with_parts() const {
+    uint64_t count = 0;
+    for (uint32_t k = 0; k < num_choices_; ++k) count += num_parts(k);
+    return count;
   }
   // The first choice that keeps at most so much; the last one if none does.
   uint32_t first_keeping(int64_t bytes) const {

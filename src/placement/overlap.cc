@@ -166,7 +166,7 @@ Result<Overlap> overlap_from_name(std::string_view name) {
 }
 
 std::string to_string(const OverlapOptions& options) {
-  if (options.kind == Overlap::kNone) return "";
+  if (hides_nothing(options.kind)) return "";
   std::string text = options.kind == Overlap::kPrefetch  ? "prefetch"
                      : options.kind == Overlap::kBounded ? "bounded"
                                                          : "simulated";
@@ -220,6 +220,7 @@ EdgeDiscounts edge_discounts(const Graph& graph, const OverlapOptions& options,
                              std::span<const double> least_compute_us,
                              const std::vector<bool>& no_comm) {
   switch (options.kind) {
+    case Overlap::kDefault:
     case Overlap::kNone:
     case Overlap::kSimulated:
       break;

@@ -17,27 +17,33 @@
 namespace shw {
 
 enum class Overlap : uint8_t {
-  kNone = 0,
+  // Not said: kNone, but a comparison with recipes takes kSimulated for its optimum
+  // (compare/compare.h).
+  kDefault = 0,
+  kNone = 1,
   // The reference planner's discount: communication of values that depend on parameters only, or
   // that only gradients depend on, costs `scale` times its price (0: nothing), regardless of its
   // duration.
-  kPrefetch = 1,
+  kPrefetch = 2,
   // A parameter is gathered while the compute between the previous use of a parameter and its own
   // use runs; a gradient is reduced while the compute up to the next gradient runs. That much is
   // hidden, the rest is charged.
-  kBounded = 2,
+  kBounded = 3,
   // Prices charge all communication. They are corrected by what the simulator says of the program
   // of a placement, until no faster program is found: compiler/fastest.h.
-  kSimulated = 3
+  kSimulated = 4
 };
 
+constexpr bool hides_nothing(Overlap kind) {
+  return kind == Overlap::kDefault || kind == Overlap::kNone;
+}
 // Whether edges have a discount that does not depend on any choice.
 constexpr bool discounts_edges(Overlap kind) {
   return kind == Overlap::kPrefetch || kind == Overlap::kBounded;
 }
 
 struct OverlapOptions {
-  Overlap kind = Overlap::kNone;
+  Overlap kind = Overlap::kDefault;
   // kPrefetch: the share of the price that remains; kBounded: the share of compute that can hide
   // communication (0: all of it).
   double scale = 0;

@@ -99,22 +99,50 @@ Status Frontier::find_cuts(Monitor& monitor) {
 
 void Frontier::find_changes() {
   for (uint32_t k = 1; k < cuts_.size(); ++k) {
-    std::set<int32_t> blocks;
+    std::map<int32_t, std::vector<StorageId>> by_block;
     for (uint32_t s = 0; s < cuts_[k].again.size(); ++s)
-      if (cuts_[k].again[s] != cuts_[k - 1].again[s]) blocks.insert(block_of(StorageId{s}));
-    for (int32_t block : blocks) changes_.push_back({k, block});
+      if (cuts_[k].again[s] != cuts_[k - 1].again[s])
+        by_block[block_of(StorageId{s})].push_back(StorageId{s});
+    for (const auto& [block, storages] : by_block) changes_.push_back(parts_of(storages));
   }
 }
 
-std::vector<uint8_t> Frontier::choice(uint32_t k) const {
-  std::map<int32_t, uint32_t> cut;  // by block; absent: the first
-  for (uint32_t c = 0; c < k; ++c) cut[changes_[c].block] = changes_[c].cut;
-  std::vector<uint8_t> again = cuts_[0].again;
-  for (uint32_t s = 0; s < again.size(); ++s) {
-    if (!joint_->is_forward(StorageId{s})) continue;
-    const auto it = cut.find(block_of(StorageId{s}));
-    if (it != cut.end()) again[s] = cuts_[it->second].again[s];
+// Of one part are those that one step reads or writes, and those whose steps need the same, unless
+// that is there for the backward half anyway.
+Frontier::Change Frontier::parts_of(const std::vector<StorageId>& of_block) const {
+  std::map<StorageId, StorageId> front;  // of the same part, one in front
+  const auto root = [&](StorageId s) {
+    front.try_emplace(s, s);
+    while (front[s] != s) s = front[s] = front[front[s]];
+    return s;
+  };
+  const auto join = [&](StorageId a, StorageId b) {
+    const StorageId of_a = root(a), of_b = root(b);
+    front[std::max(of_a, of_b)] = std::min(of_a, of_b);
+  };
+  const std::set<StorageId> all(of_block.begin(), of_block.end());
+  for (StorageId s : of_block) {
+    const uint32_t writer = joint_->writer(s);
+    joint_->for_outputs(writer, [&](StorageId other) { join(s, other); });
+    joint_->for_inputs(writer, [&](StorageId other) {
+      const bool is_there = !joint_->is_forward(other) || joint_->is_read_backward(other);
+      if (!is_there || all.contains(other)) join(s, other);
+    });
   }
+  std::map<StorageId, Part> parts;
+  for (StorageId s : of_block) parts[root(s)].push_back(s);
+  Change change;
+  for (auto& [first, part] : parts) change.push_back(std::move(part));
+  return change;
+}
+
+std::vector<uint8_t> Frontier::choice(uint32_t k, uint32_t parts) const {
+  std::vector<uint8_t> again = cuts_[0].again;
+  const auto change_over = [&](const Part& part) {
+    for (StorageId s : part) again[s.v] = !again[s.v];
+  };
+  for (uint32_t c = 0; c < k; ++c) std::ranges::for_each(changes_[c], change_over);
+  for (uint32_t p = 0; p < parts; ++p) change_over(changes_[k][p]);
   return again;
 }
 

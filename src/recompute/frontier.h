@@ -5,6 +5,8 @@
 // (cut.h). As memory gets dearer, the cuts of a block repeat ever more. Between two neighbouring
 // cuts the blocks change over one after another, the first ones first: what they keep is held
 // longest. So there are choices for every amount of memory, not only at the corners of the curve.
+// In a block, what does not depend on one another can change over part by part, too. At the price
+// at which both cuts are worth the same, each part is, so all these choices are on the curve.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -23,7 +25,10 @@ class Frontier {
 
   // Choice 0 repeats the least.
   uint32_t num_choices() const { return static_cast<uint32_t>(changes_.size()) + 1; }
-  std::vector<uint8_t> choice(uint32_t k) const;  // by storage: whether it is computed again
+  // Of what changes from choice k to the next one.
+  uint32_t num_parts(uint32_t k) const { return static_cast<uint32_t>(changes_[k].size()); }
+  // By storage: whether it is computed again. With the first so many parts of the next choice.
+  std::vector<uint8_t> choice(uint32_t k, uint32_t parts = 0) const;
 
   struct Cost {
     int64_t kept_bytes = 0;  // from the forward to the backward half
@@ -42,16 +47,16 @@ class Frontier {
   struct Line {  // kept bytes + bytes_per_us × time is at least `least`
     double bytes_per_us, least;
   };
-  struct Change {  // a block's part of the cut takes the place of that of the cut before it
-    uint32_t cut;
-    int32_t block;
-  };
+  // What a block repeats in a cut and not in the one before, or the other way round.
+  using Part = std::vector<StorageId>;
+  using Change = std::vector<Part>;
 
   Frontier(const Joint& joint, std::vector<StepRule> rules)
       : joint_(&joint), rules_(std::move(rules)) {}
   Cut cut_at(double bytes_per_us);
   Status find_cuts(Monitor& monitor);
   void find_changes();
+  Change parts_of(const std::vector<StorageId>& of_block) const;
   int32_t block_of(StorageId s) const { return rules_[joint_->writer(s)].block; }
 
   const Joint* joint_;

@@ -42,6 +42,11 @@ Option declare(Verb& verb, const std::string& flag, std::string& typed, T& value
   Option option = verb.option(flag, typed, help);
   return typed.empty() ? option : option.shows_default();
 }
+// What is not said stays kDefault.
+Option declare(Verb& verb, const std::string& flag, std::string& typed, OverlapOptions&,
+               const std::string& help) {
+  return verb.option(flag, typed, help);
+}
 
 // ---- By type: what it says. An empty text says nothing ----
 
@@ -60,6 +65,7 @@ Status parse(std::string_view, const std::string& text, Rules& out) {
   return {};
 }
 Status parse(std::string_view, const std::string& text, OverlapOptions& out) {
+  if (text.empty()) return {};
   SHW_ASSIGN_OR_RETURN(out.kind, overlap_from_name(text));
   return {};
 }

@@ -289,8 +289,8 @@ static void trades_time_for_memory(shw_planner* planner) {
   shw_plan_destroy(within);
 }
 
-/* The optimum first, and no plan cheaper; what does not apply says why. */
-static void compares_recipes(shw_planner* planner) {
+/* The optimum first, and no plan faster, or no plan cheaper; what does not apply says why. */
+static void compares_recipes(shw_planner* planner, int by_price) {
   static const char* const kSome[] = {"ddp", "hsdp", "cp"};
   shw_recipes_options options = SHW_RECIPES_OPTIONS_INIT;
   shw_recipes_row row = SHW_RECIPES_ROW_INIT, optimum = SHW_RECIPES_ROW_INIT;
@@ -310,7 +310,10 @@ static void compares_recipes(shw_planner* planner) {
   for (i = 1; i < count; ++i) {
     EXPECT_OK(shw_recipes_get_row(recipes, i, &row));
     without += row.why_not[0] != 0;
-    EXPECT(row.why_not[0] ? row.step_us == 0 : row.price_us >= optimum.price_us);
+    EXPECT((row.why_not[0] != 0) == (row.step_us == 0));
+    if (row.why_not[0]) continue;
+    EXPECT(by_price ? row.price_us >= optimum.price_us : row.step_us >= optimum.step_us);
+    EXPECT(row.ahead == (row.step_us < optimum.step_us));
     if (row.kind == SHW_RECIPES_FOREIGN)
       EXPECT(strcmp(row.name, "foreign") == 0 && row.price_us == objective_of(plan));
   }
@@ -328,6 +331,18 @@ static void compares_recipes(shw_planner* planner) {
   shw_recipes_destroy(recipes);
   shw_blob_destroy(placements);
   shw_plan_destroy(plan);
+}
+
+static void compares_recipes_by_price(shw_context* context) {
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_planner* planner = NULL;
+  shw_blob* graph = mlp_graph(context);
+  options.overlap = SHW_OVERLAP_NONE;
+  EXPECT_OK(shw_planner_create(context, bytes_of(graph), &options, &planner));
+  compares_recipes(planner, 1);
+  shw_planner_destroy(planner);
+  shw_blob_destroy(graph);
 }
 
 static void placements_make_the_same_plan_again(shw_context* context, shw_planner* planner) {
@@ -741,7 +756,8 @@ int main(void) {
   placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
   trades_time_for_memory(planner);
-  compares_recipes(planner);
+  compares_recipes(planner, 0);
+  compares_recipes_by_price(context);
   every_constraint_can_change(context, planner);
   a_constraint_is_left_out_by_its_name(planner);
   options_leave_constraints_out(context);

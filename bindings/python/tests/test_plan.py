@@ -116,7 +116,9 @@ def test_what_if_and_diff(plan):
 def test_recipes_stand_beside_the_optimum():
     told = sw.compare(mlp(), {"dp": 2, "tp": 4}, recipes=["ddp", "hsdp"], foreign={"param.w1": "RS(1)"})
     assert [row["name"] for row in told.rows] == ["optimum", "options", "foreign", "ddp", "hsdp"]
-    assert all(row["why_not"] or row["price_us"] >= told.rows[0]["price_us"] for row in told.rows)
+    assert all(row["why_not"] or row["step_us"] >= told.rows[0]["step_us"] and not row["ahead"] for row in told.rows)
+    cheapest = sw.compare(mlp(), {"dp": 2, "tp": 4}, recipes=["ddp", "hsdp"], overlap="none").rows
+    assert all(row["why_not"] or row["price_us"] >= cheapest[0]["price_us"] for row in cheapest)
     assert [row["kind"] for row in told.rows][1:4] == ["options", "foreign", "recipe"] and told.to_svg().startswith("<svg")
     with pytest.raises(sw.errors.InvalidArgument, match="no recipe"):
         sw.compare(mlp(), {"dp": 2}, recipes=["zero"])

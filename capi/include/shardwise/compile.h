@@ -90,7 +90,8 @@ enum {
   SHW_PARAM_BUDGET_FACTOR = 3    /* on average at most the share param_budget_factor */
 };
 
-/* Which communication counts in the objective. 0: none is hidden. */
+/* Which communication counts in the objective. 0: SHW_OVERLAP_NONE, but the optimum of
+ * shw_planner_compare() is that of SHW_OVERLAP_SIMULATED. */
 typedef int32_t shw_overlap;
 enum {
   SHW_OVERLAP_NONE = 1, /* all communication counts in full */

@@ -30,9 +30,12 @@ typedef struct shw_recipes_options {
 /* Where the plan of a row comes from. */
 typedef int32_t shw_recipes_kind;
 enum {
-  SHW_RECIPES_OPTIMUM = 0, /* the cheapest of all placements within the memory limit */
-  SHW_RECIPES_OPTIONS = 1, /* the optimum under the options as they are, layouts and parameter
-                              budget among them */
+  /* The fastest in the simulator of several placements within the memory limit, all rows among
+   * them. If the planner was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED: the cheapest of
+   * all placements. */
+  SHW_RECIPES_OPTIMUM = 0,
+  SHW_RECIPES_OPTIONS = 1, /* the plan under the options as they are, layouts and parameter budget
+                              among them: that of shw_planner_compile() */
   SHW_RECIPES_RECIPE = 2,
   SHW_RECIPES_FOREIGN = 3
 };
@@ -47,8 +50,8 @@ typedef struct shw_recipes_row {
   const char* difference; /* from the optimum, in a line; "" of the optimum */
   shw_recipes_kind kind;
   int32_t proven;     /* the cheapest of its kind */
-  int32_t ahead;      /* simulated faster than the optimum: the price that the optimum minimises
-                         does not know what a schedule hides */
+  int32_t ahead;      /* simulated faster than the optimum. Only where that is the cheapest: its
+                         price does not know what a schedule hides */
   int32_t reserved;   /* 0 */
   double step_us;     /* simulated */
   double compute_us;  /* of kernels */
@@ -81,9 +84,10 @@ SHW_API void shw_recipes_row_init(shw_recipes_row* row, size_t size);
 
 /**
  * Plans the model by each recipe, puts the plans through the same passes and the same simulator,
- * and holds them beside the optimum. A recipe is a set of constraints on layouts, found from the
- * graph; what it leaves open is chosen at the lowest price. One that the model or the mesh does not
- * permit is a row that says why.
+ * and holds them beside the optimum. None of them is simulated faster than it, unless the planner
+ * was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED. A recipe is a set of constraints on
+ * layouts, found from the graph; what it leaves open is chosen at the lowest price. One that the
+ * model or the mesh does not permit is a row that says why.
  * @param options      lent for the call; NULL: all recipes, no foreign plan
  * @param changes      lent for the call; NULL: none. Layouts, pins and the parameter budget bind
  *                     the row of kind SHW_RECIPES_OPTIONS alone; the memory limit binds all

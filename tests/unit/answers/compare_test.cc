@@ -1,5 +1,5 @@
-// Recipes beside the optimum (src/compare): no plan is cheaper, what is simulated faster is marked,
-// and each recipe's plan is what its name says.
+// Recipes beside the optimum (src/compare): none is simulated faster, and by price none is cheaper
+// and what is faster is marked. Each recipe's plan is what its name says.
 #include "compare/compare.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ const Model kModels[] = {
     {"resnet", "/torch/resnet.graph.json.gz"},
     {"whisper", "/torch/whisper.graph.json.gz"},
 };
-const char* const kMeshes[] = {"dp=2", "dp=8", "dp=2,tp=2", "dp=2,tp=4", "dp=4,tp=4", "dp=8,tp=8"};
+const char* const kMeshes[] = {"dp=8", "dp=2,tp=4", "dp=4,tp=4", "dp=2,cp=2,tp=2", "dp=8,tp=8"};
 
 std::vector<uint8_t> graph_of(const Model& model) {
   const auto json = import::read_json_file(std::string(SHW_TEST_DATA) + model.path);
@@ -43,8 +43,9 @@ std::vector<uint8_t> graph_of(const Model& model) {
   return write_graph(*graph);
 }
 
-CompileOptions options_on(const char* mesh) {
+CompileOptions options_on(const char* mesh, Overlap overlap = Overlap::kDefault) {
   CompileOptions options;
+  options.overlap.kind = overlap;
   options.mesh = mesh;
   options.keep_graph = false;
   return options;
@@ -73,14 +74,78 @@ uint32_t expect_none_cheaper(const Table& table) {
   return ahead;
 }
 
-TEST(Compare, NoRecipeIsCheaperOrFaster) {
+void expect_none_ahead(const Table& table) {
+  for (const Row& r : table.rows)
+    EXPECT_FALSE(table.is_ahead(r)) << r.name << "\n" << to_text(table);
+}
+
+// The recipes and the plan under the options are among what the optimum is the fastest of.
+class CompareOn : public ::testing::TestWithParam<const char*> {};
+TEST_P(CompareOn, NothingIsAheadOfTheOptimum) {
+  for (const Model& m : kModels) {
+    SCOPED_TRACE(m.name);
+    const auto table = compared(*model_of(options_on(GetParam()), graph_of(m)));
+    ASSERT_TRUE(table.ok()) << table.status().message();
+    expect_none_ahead(*table);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Meshes, CompareOn, ::testing::ValuesIn(kMeshes), [](const auto& mesh) {
+  std::string name = mesh.param;
+  for (char& c : name)
+    if (c == '=' || c == ',') c = '_';
+  return name;
+});
+
+// Not under a memory limit either, where each search is a rough one of its own. Nor are layouts
+// from a file: here those of the fastest plan.
+TEST(Compare, NothingIsAheadWithinALimitOrOfAFile) {
+  const std::vector<uint8_t> graph = graph_of(kModels[2]);
+  CompileOptions options = options_on("dp=2,tp=4", Overlap::kSimulated);
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+  Monitor monitor;
+  const auto fast = compile(*model_of(options, graph), options, monitor);
+  ASSERT_TRUE(fast.ok());
+  const CompareOptions with_plan{{}, {{"fast", placements_json(fast->plan)}}};
+  options = options_on("dp=2,tp=4");
+  const auto whole = compared(*model_of(options, graph), with_plan);
+  ASSERT_TRUE(whole.ok()) << whole.status().message();
+  expect_none_ahead(*whole);
+  for (const double share : {0.9, 0.8, 0.7}) {
+    options.memory_limit_bytes =
+        static_cast<int64_t>(share * static_cast<double>(whole->optimum().figures.peak_bytes));
+    const auto table = compared(*model_of(options, graph), with_plan);
+    ASSERT_TRUE(table.ok()) << table.status().message();
+    expect_none_ahead(*table);
+    EXPECT_LE(table->optimum().figures.peak_bytes, options.memory_limit_bytes);
+  }
+}
+
+// The row of the options is the plan that they give; the optimum with it is that of all rows.
+TEST(Compare, TheOptionsDecideTheirRowAlone) {
+  const std::vector<uint8_t> graph = graph_of(kModels[2]);
+  const auto step_of_options = [&](Overlap overlap) {
+    const CompileOptions options = options_on("dp=2,tp=4", overlap);
+    const auto model = model_of(options, graph);
+    const auto table = compared(*model);
+    EXPECT_TRUE(table.ok()) << table.status().message();
+    Monitor monitor;
+    const auto plan = compile(*model, options, monitor);
+    EXPECT_TRUE(plan.ok());
+    EXPECT_DOUBLE_EQ(row(*table, "options").figures.price_us, plan->plan.summary.objective_us);
+    return row(*table, "options").figures.step_us;
+  };
+  EXPECT_EQ(step_of_options(Overlap::kDefault), step_of_options(Overlap::kNone));
+  EXPECT_LT(step_of_options(Overlap::kSimulated), step_of_options(Overlap::kNone));
+}
+
+TEST(Compare, ByPriceNoRecipeIsCheaper) {
   const bool all = std::getenv("SHW_TEST_ALL") != nullptr;
   for (const Model& m : kModels) {
     const std::vector<uint8_t> graph = graph_of(m);
     for (const char* mesh : kMeshes) {
-      if (!all && mesh != kMeshes[3]) continue;
+      if (!all && mesh != kMeshes[1]) continue;
       SCOPED_TRACE(std::string(m.name) + " on " + mesh);
-      const auto table = compared(*model_of(options_on(mesh), graph));
+      const auto table = compared(*model_of(options_on(mesh, Overlap::kNone), graph));
       ASSERT_TRUE(table.ok()) << table.status().message();
       const uint32_t ahead = expect_none_cheaper(*table);
       EXPECT_TRUE(m.hides_reductions || ahead == 0) << to_text(*table);
@@ -88,38 +153,35 @@ TEST(Compare, NoRecipeIsCheaperOrFaster) {
   }
 }
 
-// Where recipes are ahead, the table says so, and prices that count what is hidden find a plan that
-// no recipe beats.
-TEST(Compare, OverlapInThePriceCatchesUp) {
+// Where recipes are ahead, the table says so; with prices that count what is hidden, and by the
+// simulated step, the optimum is faster than each.
+TEST(Compare, ByPriceRecipesCanBeAhead) {
   const std::vector<uint8_t> graph = graph_of(kModels[2]);
-  CompileOptions options = options_on("dp=2,tp=4");
-  const auto plain = compared(*model_of(options, graph));
-  ASSERT_TRUE(plain.ok());
+  const auto by = [&](Overlap overlap) {
+    return compared(*model_of(options_on("dp=2,tp=4", overlap), graph));
+  };
+  const auto plain = by(Overlap::kNone), bounded = by(Overlap::kBounded),
+             fastest = by(Overlap::kDefault);
+  ASSERT_TRUE(plain.ok() && bounded.ok() && fastest.ok());
   EXPECT_TRUE(plain->is_ahead(row(*plain, "ddp")));
   EXPECT_NE(to_text(*plain).find("faster than the optimum, whose price is lower"),
             std::string::npos);
-  options.overlap.kind = Overlap::kBounded;
-  const auto bounded = compared(*model_of(options, graph));
-  ASSERT_TRUE(bounded.ok());
   EXPECT_EQ(expect_none_cheaper(*bounded), 0u) << to_text(*bounded);
   EXPECT_LT(bounded->optimum().figures.step_us, row(*plain, "ddp").figures.step_us);
+  EXPECT_LE(fastest->optimum().figures.step_us, row(*plain, "ddp").figures.step_us);
 }
 
-// The recipes are among what --overlap simulated tries, and so is the plan under the options.
-TEST(Compare, NothingIsAheadOfTheSimulatedOptimum) {
-  const bool all = std::getenv("SHW_TEST_ALL") != nullptr;
-  for (const size_t i : {0, 1, 2, 3, 4, 5, 6, 7}) {
-    if (!all && i != 1 && i != 2) continue;
+// What --overlap simulated finds is no slower than what is the optimum by price.
+TEST(Compare, TheFastestIsNoSlowerThanTheCheapest) {
+  for (const size_t i : {1, 2}) {
     const std::vector<uint8_t> graph = graph_of(kModels[i]);
-    for (const char* mesh : kMeshes) {
-      if (!all && mesh != kMeshes[1] && mesh != kMeshes[3]) continue;
+    for (const char* mesh : {kMeshes[0], kMeshes[1]}) {
       SCOPED_TRACE(std::string(kModels[i].name) + " on " + mesh);
-      CompileOptions options = options_on(mesh);
-      const auto plain = compared(*model_of(options, graph), {{"ddp"}, {}});
-      options.overlap.kind = Overlap::kSimulated;
-      const auto table = compared(*model_of(options, graph));
+      const auto plain =
+          compared(*model_of(options_on(mesh, Overlap::kNone), graph), {{"ddp"}, {}});
+      const auto table = compared(*model_of(options_on(mesh, Overlap::kSimulated), graph));
       ASSERT_TRUE(plain.ok() && table.ok()) << table.status().message();
-      for (const Row& r : table->rows) EXPECT_FALSE(table->is_ahead(r)) << to_text(*table);
+      expect_none_ahead(*table);
       EXPECT_LE(table->optimum().figures.step_us, plain->optimum().figures.step_us);
     }
   }

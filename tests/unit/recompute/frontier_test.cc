@@ -72,5 +72,28 @@ TEST(Frontier, ChoicesFreeMoreAndMoreAndTheBoundIsOne) {
   EXPECT_GT(between, 60u);
 }
 
+// Both change over at one price, and neither needs anything of the other: so each is worth it
+// alone.
+TEST(Frontier, PartsOfABlockThatDoNotDependOnOneAnotherChangeOverOneByOne) {
+  Sketch s;
+  const ValueId in = s.input(100);
+  std::vector<ValueId> kept;
+  for (int i = 0; i < 3; ++i) s.step(5, {in}, {kept.emplace_back(s.value(1000))});
+  for (const ValueId v : kept) s.step(1, {v}, {s.value(8)}).phase = 1;
+  const Joint joint(s.p, s.p.entries[0]);
+  Monitor monitor;
+  const auto frontier = Frontier::of(joint, Graph(), monitor);
+  ASSERT_TRUE(frontier.ok());
+  ASSERT_EQ(frontier->num_choices(), 2u);
+  ASSERT_EQ(frontier->num_parts(0), 3u);
+  for (uint32_t p = 0; p <= 3; ++p) {
+    const Frontier::Cost cost = frontier->cost_of(frontier->choice(0, p));
+    EXPECT_EQ(cost.kept_bytes, int64_t{1000} * (3 - p));
+    EXPECT_EQ(cost.us, 5 * p);
+    EXPECT_NEAR(frontier->least_us(cost.kept_bytes), cost.us, 0.1);
+  }
+  EXPECT_EQ(frontier->choice(0, 3), frontier->choice(1));
+}
+
 }  // namespace
 }  // namespace shw

@@ -52,7 +52,8 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``fuse_bytes``: gathers of parameters and all-reduces of gradients of one group are fused into buffers of up to so many bytes where that makes the simulated step shorter (default: none)
         * ``host_memory``: bytes of host memory of a rank, where results may wait for the backward pass under recompute "auto" (default: none)
         * ``grad_reduce_dtype``: gradients are cast to it before they are reduced
-        * ``overlap``: "none", "prefetch" with ``prefetch_scale``, "bounded" with ``bounded_share``, or "simulated": the fastest placement found in the simulator
+        * ``overlap``: "none", "prefetch" with ``prefetch_scale``, "bounded" with ``bounded_share``, or "simulated": the fastest placement found in the simulator;
+          default: "none", but "simulated" for the optimum of :func:`compare`
         * ``time_limit``: seconds; then the plan has the best placement found so far
         * ``threads``: at most; 0: as many as cores
         * ``einsum=False`` leaves view-mm-view as it is; ``keep_graph=False`` does not store the graph in the plan
@@ -114,6 +115,7 @@ def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int 
 def compare(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, recipes: Sequence[str] = (),
             foreign: Mapping[str, Any] | None = None, progress: ProgressLike = None, **options: Any) -> Recipes:
     """Plans a graph by well-known recipes, and holds them beside the optimum: the same passes, the same simulator.
+    The optimum is the fastest of several placements, with these among them; with ``overlap`` "none", "prefetch" or "bounded", the cheapest.
 
     :param recipes: their names: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"; none: all
     :param foreign: layouts that somebody else chose, to be scored as well: what :meth:`Plan.to_placements` gives, an export of AutoParallel, or

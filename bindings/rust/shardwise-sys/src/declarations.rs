@@ -465,7 +465,8 @@ pub const SHW_PARAM_BUDGET_SMALLEST: shw_param_budget = 1;
 pub const SHW_PARAM_BUDGET_NONE: shw_param_budget = 2;
 pub const SHW_PARAM_BUDGET_FACTOR: shw_param_budget = 3;
 
-/// Which communication counts in the objective. 0: none is hidden.
+/// Which communication counts in the objective. 0: SHW_OVERLAP_NONE, but the optimum of
+/// shw_planner_compare() is that of SHW_OVERLAP_SIMULATED.
 pub type shw_overlap = i32;
 pub const SHW_OVERLAP_NONE: shw_overlap = 1;
 pub const SHW_OVERLAP_PREFETCH: shw_overlap = 2;
@@ -1389,7 +1390,7 @@ pub struct shw_recipes_row {
     pub kind: shw_recipes_kind,
     /// the cheapest of its kind
     pub proven: i32,
-    /// simulated faster than the optimum: the price that the optimum minimises does not know what a schedule hides
+    /// simulated faster than the optimum. Only where that is the cheapest: its price does not know what a schedule hides
     pub ahead: i32,
     /// 0
     pub reserved: i32,
@@ -3560,9 +3561,10 @@ functions! {
     pub fn shw_recipes_row_init(row: *mut shw_recipes_row, size: usize);
 
     /// Plans the model by each recipe, puts the plans through the same passes and the same simulator,
-    /// and holds them beside the optimum. A recipe is a set of constraints on layouts, found from the
-    /// graph; what it leaves open is chosen at the lowest price. One that the model or the mesh does not
-    /// permit is a row that says why.
+    /// and holds them beside the optimum. None of them is simulated faster than it, unless the planner
+    /// was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED. A recipe is a set of constraints on
+    /// layouts, found from the graph; what it leaves open is chosen at the lowest price. One that the
+    /// model or the mesh does not permit is a row that says why.
     ///
     /// * `options`: lent for the call; NULL: all recipes, no foreign plan
     /// * `changes`: lent for the call; NULL: none. Layouts, pins and the parameter budget bind

@@ -35,7 +35,8 @@ impl Budget {
 /// Which communication counts in the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overlap {
-    /// All of it. The default.
+    /// All of it. The default, but for the optimum of
+    /// [`Planner::compare`](crate::Planner::compare): there it is `Simulated`.
     None,
     /// Communication that depends on parameters alone, or that only gradients depend on, with this
     /// factor: 0, it is free, to 1, none is hidden.

@@ -236,7 +236,9 @@ impl Planner {
         })
     }
 
-    /// The model planned by well-known recipes ("fsdp", …; none: all), beside the optimum. `foreign`: JSON of
+    /// The model planned by well-known recipes ("fsdp", …; none: all), beside the optimum: the fastest in
+    /// the simulator of several placements, with these among them, or with an [`Overlap`](crate::Overlap)
+    /// other than `Simulated` the cheapest. `foreign`: JSON of
     /// layouts to score as well, such as [`Plan::to_placements`]; "": none.
     pub fn compare(&mut self, recipes: &[&str], foreign: &str, changes: Changes<'_>) -> Result<Recipes> {
         let mut strings = Strings::default();

@@ -182,7 +182,7 @@ fn a_planner_answers_several_questions() {
     let recipes = planner.compare(&["ddp", "hsdp"], "", Changes::new()).unwrap();
     let rows = recipes.rows().unwrap();
     assert!(rows[0].kind == RecipeKind::Optimum && rows[0].step_us > 0.0);
-    assert!(rows.iter().all(|row| !row.why_not.is_empty() || row.price_us >= rows[0].price_us));
+    assert!(rows.iter().all(|row| !row.why_not.is_empty() || row.step_us >= rows[0].step_us));
     assert!(
         recipes.to_svg().unwrap().contains("<svg") && recipes.to_json().is_ok() && recipes.to_text().is_ok()
     );
