@@ -68,10 +68,13 @@ Status BudgetCloser::run() {
   return {};
 }
 
-// Depth first after a split; best bound first after a part was closed.
+// Depth first after a split; best bound first after a part was closed. A rough search mostly goes
+// back by one step: a few labels before the end of a dive, good labellings are near.
 OpenPart BudgetCloser::take_next() {
   const bool roomy = 2 * search_.stage_bytes() < search_.options().branch_bytes;
-  return std::exchange(descending_, false) || !roomy ? open_.take_last() : open_.take_lowest();
+  if (std::exchange(descending_, false) || !roomy) return open_.take_last();
+  const bool goes_back = is_rough_ && ++dives_ % kTopOneIn != 0;
+  return goes_back ? open_.take_last() : open_.take_lowest();
 }
 
 // Drops labels that the warm start proves too expensive.

@@ -111,6 +111,7 @@ class BudgetCloser {
   std::shared_ptr<const std::vector<uint32_t>> classes_;  // of the root's variables
   OpenParts<OpenPart> open_;
   bool descending_ = false;                  // take the last of open_ next
+  uint64_t dives_ = 0;                       // that have ended, of a rough search
   std::shared_ptr<const Stage> root_stage_;  // null: on a lane, or rough
   std::shared_ptr<const BudgetRows> root_rows_;
   std::unique_ptr<Improver> improver_;  // once the search takes long

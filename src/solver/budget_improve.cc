@@ -155,21 +155,13 @@ Status Improver::run(uint64_t work_elsewhere) {
   return {};
 }
 
-// Among the labels found lately, and those of the lowest marginals: more of them after a core that
-// was closed, fewer after one that was not.
+// Among the labels found lately, and the likely ones: more of them after a core that was closed,
+// fewer after one that was not.
 Status Improver::recombine_found() {
   const uint64_t before = search_.watch().cells();
-  std::vector<double> known;
-  for (const double m : marginals_)
-    if (std::abs(m) != kForbidden) known.push_back(m);
-  std::vector<uint8_t> allowed = marked_;
-  for (size_t i = 0; i < allowed.size(); ++i) allowed[i] |= marginals_[i] == -kForbidden;
-  if (!known.empty()) {
-    const auto nth = static_cast<ptrdiff_t>(core_share_ * static_cast<double>(known.size() - 1));
-    std::ranges::nth_element(known, known.begin() + nth);
-    for (size_t i = 0; i < allowed.size(); ++i)
-      allowed[i] |= marginals_[i] < known[static_cast<size_t>(nth)];
-  }
+  SHW_RETURN_IF_ERROR(search_.watch().poll(10 * marked_.size()));
+  std::vector<uint8_t> allowed = likely_labels(root_->problem, marginals_, core_share_);
+  for (size_t i = 0; i < allowed.size(); ++i) allowed[i] |= marked_[i];
   const Watch::WorkLimit limit(search_.watch(), kMostRecombined * waited_);
   SHW_ASSIGN_OR_RETURN(const Recombined made,
                        recombine(root_->problem, *rows_, allowed, local_.best(),

@@ -133,6 +133,9 @@ inline constexpr double kWorthDropping = 0.5;
 // A part whose bound has closed more than this share of the gap waits for others. Less: the bound
 // of the whole rises sooner; more: a better incumbent sooner.
 inline constexpr double kUrgentShare = 0.5;
+// A rough search begins one dive in so many where the bound is lowest, the others at the end of the
+// last. More: labellings near the best; less: others. Chosen on C and D.
+inline constexpr uint64_t kTopOneIn = 4;
 // The share of the bound that one step aims for. More: fewer steps where the bound is far, and
 // steps too long where it is near.
 inline constexpr double kMaxRise = 0.2;

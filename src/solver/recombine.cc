@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include "solver/search.h"
 #include "solver/warm.h"
@@ -53,6 +55,35 @@ PlacementProblem core_of(const PlacementProblem& problem, const BudgetRows& rows
 }
 
 }  // namespace
+
+std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
+                                   std::span<const double> marginals, double share) {
+  using Rank = std::pair<uint64_t, double>;  // among the variable's labels; the marginal
+  std::vector<Rank> ranks(marginals.size(), {UINT64_MAX, kForbidden}), known;
+  std::vector<double> ascending;
+  for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+    const uint64_t first = problem.first_label(v);
+    const auto own = marginals.subspan(first, problem.num_labels(v));
+    ascending.assign(own.begin(), own.end());
+    std::ranges::sort(ascending);
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (std::abs(own[i]) == kForbidden) continue;
+      const auto cheaper = std::ranges::lower_bound(ascending, own[i]) - ascending.begin();
+      ranks[first + i] = {static_cast<uint64_t>(cheaper), own[i]};
+      known.push_back(ranks[first + i]);
+    }
+  }
+  Rank end{};
+  if (!known.empty()) {
+    const auto nth = static_cast<ptrdiff_t>(share * static_cast<double>(known.size() - 1));
+    std::ranges::nth_element(known, known.begin() + nth);
+    end = known[static_cast<size_t>(nth)];
+  }
+  std::vector<uint8_t> likely;
+  for (size_t i = 0; i < ranks.size(); ++i)
+    likely.push_back(ranks[i] < end || marginals[i] == -kForbidden);
+  return likely;
+}
 
 Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& rows,
                              std::span<const uint8_t> allowed, std::span<const uint32_t> choice,

@@ -11,6 +11,13 @@
 
 namespace shw::solver {
 
+// A flag per label: this share of the labels, the cheapest of every variable first. Which are close
+// to the best of their variable matters, not their marginals: a single label may be all that keeps
+// thousands of other variables from changing, and then costs much by itself. `marginals`, by label:
+// kForbidden: not to be had; −kForbidden: always to be had, and not counted.
+std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
+                                   std::span<const double> marginals, double share);
+
 struct Recombined {
   std::vector<uint32_t> choice;  // empty: none was found
   bool closed = false;           // nothing among these labels is cheaper

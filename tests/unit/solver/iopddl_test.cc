@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Contest, Iopddl,
                          ::testing::Values(Instance{"B", 532843, true, 1, 0},
                                            Instance{"G", 217039, true, 1, 0},
                                            Instance{"V", 1617084, true, 1, 0},
+                                           Instance{"D", 309396217000, false, 1.005, 100},
                                            Instance{"M", 49928460991, false, 1.01, 60},
                                            Instance{"P", 651833115436, false, 1.03, 60}),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -106,6 +106,21 @@ TEST(LocalSearch, ExchangesUsageBetweenVariables) {
             (std::vector<uint32_t>{0, 1}));
 }
 
+// However much dearer the labels of one variable are than those of another.
+TEST(Recombine, TakesTheCheapestLabelsOfEveryVariableFirst) {
+  PlacementProblem p;
+  for (const uint32_t labels : {3, 3, 2, 2}) p.add_variable(std::vector<double>(labels, 0));
+  const std::vector<double> marginals{0,           1e9,        2e9,  //
+                                      2,           0,          1,    //
+                                      0,           kForbidden,       //
+                                      -kForbidden, -kForbidden};
+  using Flags = std::vector<uint8_t>;
+  EXPECT_EQ(likely_labels(p, marginals, 0), (Flags{0, 0, 0, 0, 0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(likely_labels(p, marginals, 0.5), (Flags{1, 0, 0, 0, 1, 0, 1, 0, 1, 1}));
+  EXPECT_EQ(likely_labels(p, marginals, 0.7), (Flags{1, 0, 0, 0, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(likely_labels(p, marginals, 1), (Flags{1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
+}
+
 TEST(Recombine, SolvesAmongTheAllowedLabels) {
   int cases = 0;
   for (uint32_t seed = 0; seed < 150; ++seed) {
