@@ -292,6 +292,7 @@ void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
       at_least = std::max(at_least, others_[i].compute_end);
       start = std::max(start, t.begins[others_[i].compute_end]);
       if (others_[i].moving > 0) come_behind(others_[i].moving - 1);
+      at_least = std::min(at_least, t.at_most[i]);  // its own reader may come before the others
     }
     t.start[i] = start;
     ends[i] = start + us_[i];

@@ -193,6 +193,21 @@ TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhe
   EXPECT_GT(free.p.live_peak_bytes, 3 * 256);
 }
 
+// Two collectives read one tensor, and the first of them is needed later than the second: that does
+// not wait for it.
+TEST(ScheduleCollectives, DoesNotWaitForACollectiveThatIsNeededLaterToFreeWhatBothRead) {
+  Sketch s;
+  const ValueId x = s.input({64}), g = s.step("relu", {x}, {4, 16}, 10);
+  const ValueId late = s.step("reduce_scatter", {g}, {16}, 5);
+  const ValueId soon = s.step("reduce_scatter", {g}, {16}, 6);
+  ValueId y = s.step("relu", {soon}, {16}, 10);
+  for (int i = 0; i < 3; ++i) y = s.step("relu", {y}, {16}, 10);
+  s.output(s.step("add", {y, late}, {16}, 10));
+  s.p.arena_limit_bytes = 0;
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(s.p.steps[1].cost_us, 6);
+}
+
 // The cast of a reduced gradient is needed at the end only: no compute step may wait for it.
 TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
   Sketch s;
