@@ -13,8 +13,11 @@
 namespace shw {
 namespace {
 
-constexpr int kHalvings = 10;     // of the interval that contains the lowest peak
-constexpr double kNarrow = 5e-3;  // relative to the peak: ends them sooner
+constexpr int kHalvings = 10;  // of the interval that contains the lowest peak
+// Of a large graph, whose probes take seconds where nothing fits, an interval of this share of the
+// peak is narrow enough.
+constexpr double kNarrow = 5e-3;
+constexpr uint32_t kManyNodes = 3000;
 constexpr double kAnyGap = 1e12;  // the first labelling ends the solve
 constexpr uint64_t kProbeBranchNodes = 100;
 
@@ -120,7 +123,8 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
-  const auto is_wide = [&] { return lowest.reached_bytes - from > kNarrow * from; };
+  const double narrow = model.model().graph().num_nodes() > kManyNodes ? kNarrow * from : 0;
+  const auto is_wide = [&] { return lowest.reached_bytes - from > narrow; };
   for (int i = 0; i < kHalvings && is_wide() && !deadline.passed(); ++i) {
     any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
     auto within = solve_within(model, next, any, muted);

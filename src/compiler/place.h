@@ -29,8 +29,8 @@ struct LowestPeak {
   NodeId at;                              // where its peak is
   double bound_us = -solver::kForbidden;  // no placement is cheaper
 };
-// Ignores the memory limit of the constraints. The two differ by half a percent, or by more where
-// probes between them find nothing.
+// Ignores the memory limit of the constraints. Of a large graph, bounds half a percent apart are
+// enough. They may be wider where probes between them find nothing.
 Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
                                Monitor& monitor);
 

@@ -1,6 +1,8 @@
 #include "compiler/programs.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "compiler/price_groups.h"
 #include "compiler/recompute_within.h"
@@ -8,6 +10,7 @@
 #include "lowering/lower.h"
 #include "passes/gather_chains.h"
 #include "passes/last_passes.h"
+#include "passes/lifetimes.h"
 #include "passes/pass.h"
 #include "passes/schedule_fused.h"
 #include "passes/split_batches.h"
@@ -93,9 +96,19 @@ struct CopyPolicy {
   bool leads;   // collectives start early
 };
 
-// Equal steps are merged first: what is computed again equals what it repeats.
-Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, const CopyPolicy& copies,
-                      Program& program, double beat_us, Monitor& monitor) {
+// What is live in the order in which steps were lowered, and in no other known order.
+int64_t live_peak_bytes(const Program& program) {
+  const std::vector<int64_t> live = live_bytes(lives_of(program), program.steps.size());
+  return live.empty() ? 0 : std::ranges::max(live);
+}
+
+// Equal steps are merged first: what is computed again equals what it repeats. True: the program
+// fits. It is unfinished if it is far from that, unless it `must_finish`.
+Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
+                            const CopyPolicy& copies, Program& program, double beat_us,
+                            bool must_finish, Monitor& monitor) {
+  // Neither other orders nor groups of fused steps make up for so much.
+  constexpr double kFar = 1.25;
   const RecomputePolicy& policy = model.options().recompute;
   // What repetition chooses from must not depend on the limit.
   const bool is_bounded =
@@ -108,9 +121,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, const Cop
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
     const WithinOptions options{beat_us, model.options().fuse_bytes, fuse_prices(model),
                                 host_link(model)};
-    SHW_ASSIGN_OR_RETURN(
-        program, recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program),
-                                  options, monitor));
+    SHW_ASSIGN_OR_RETURN(program, recompute_within(program, model.graph(), room, options, monitor));
   } else {
     if (policy.kind != RecomputePolicy::Kind::kNone) {
       static constexpr const PassDef* kBehind[] = {&kDeadSteps};
@@ -123,11 +134,13 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, const Cop
       SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), monitor));
       SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, program, monitor));
     } else {
-      SHW_RETURN_IF_ERROR(
-          finish_within(model, limit_bytes - bytes_of(model, program), program, monitor));
+      if (!must_finish &&
+          static_cast<double>(live_peak_bytes(program)) > kFar * static_cast<double>(room))
+        return false;
+      SHW_RETURN_IF_ERROR(finish_within(model, room, program, monitor));
     }
   }
-  return {};
+  return limit_bytes == 0 || bytes_of(model, program) <= limit_bytes;
 }
 
 }  // namespace
@@ -145,6 +158,9 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
                                       {Copies::kAsPlanned, true, true},
                                       {Copies::kAsPlanned, false, true},
                                       {Copies::kAsPlanned, false, false}};
+  // What is computed again, as the limit asks for, may be such copies: they are the passes'
+  // business.
+  const bool repeats = recomputes_within(model, placed.memory.limit_bytes);
   Program program;
   for (const CopyPolicy& policy : kPolicies) {
     options.copies = policy.copies;
@@ -153,13 +169,13 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     set_bases(program, model.collectives());
     bound_schedule(model, program);
     const auto start = std::chrono::steady_clock::now();
-    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, policy, program, beat_us, monitor));
+    const bool is_last = repeats || &policy == std::end(kPolicies) - 1;
+    SHW_ASSIGN_OR_RETURN(const bool fits,
+                         run_all_passes(model, limit, policy, program, beat_us, is_last, monitor));
     if (seconds_of_passes != nullptr)
       *seconds_of_passes +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (limit == 0 || bytes_of(model, program) <= limit ||
-        recomputes_within(model, placed.memory.limit_bytes))
-      break;  // copies that are made again are the business of the passes
+    if (fits || is_last) break;
   }
   price_groups(program,
                cost::Roofline(model.collectives().hardware().device, model.mesh().num_ranks()));
