@@ -43,13 +43,13 @@ class FrontFilter {
     for (size_t r = 0; r < rows_.size(); ++r) value -= rows_[r].price * item.use[r];
     return value;
   }
-  // Sorts by value as well. Stops, with items missing, where is_over(comparisons) says so.
+  // Sorts by value as well. Stops, with items missing, where is_over(comparisons) says so. It is
+  // asked every few milliseconds; sorting counts as no comparison.
   template <class IsOver>
   Status operator()(std::vector<FrontItem>& items, IsOver is_over) {
-    by_value_.clear();
-    for (const FrontItem& i : items) by_value_.emplace_back(std::floor(value(i) / tolerance_), i);
-    std::ranges::sort(by_value_, {}, [](const auto& i) { return std::tie(i.first, i.second.use); });
+    SHW_ASSIGN_OR_RETURN(const bool is_sorted, sort(items, is_over));
     items.clear();
+    if (!is_sorted) return {};
     frontier_.clear();
     for (const auto& [value, item] : by_value_) {
       SHW_ASSIGN_OR_RETURN(const bool over, is_over(16 + 2 * frontier_.size()));
@@ -63,6 +63,47 @@ class FrontFilter {
 
  private:
   using Use = std::array<double, kMaxExactRows>;
+  using Valued = std::pair<double, FrontItem>;
+  static constexpr size_t kRun = 1 << 15;  // items that are sorted, or merged, at a time
+
+  static bool is_before(const Valued& a, const Valued& b) {
+    return std::tie(a.first, a.second.use) < std::tie(b.first, b.second.use);
+  }
+  // Runs, and then merges of two neighbouring ones, into by_value_. False: it is over.
+  template <class IsOver>
+  Result<bool> sort(const std::vector<FrontItem>& items, IsOver& is_over) {
+    by_value_.clear();
+    for (size_t first = 0; first < items.size(); first += kRun) {
+      const size_t end = std::min(first + kRun, items.size());
+      for (size_t i = first; i < end; ++i)
+        by_value_.emplace_back(std::floor(value(items[i]) / tolerance_), items[i]);
+      std::sort(by_value_.begin() + static_cast<ptrdiff_t>(first), by_value_.end(), is_before);
+      SHW_ASSIGN_OR_RETURN(const bool over, is_over(0));
+      if (over) return false;
+    }
+    for (size_t run = kRun; run < by_value_.size(); run *= 2) {
+      merged_.clear();
+      for (size_t first = 0; first < by_value_.size(); first += 2 * run) {
+        SHW_ASSIGN_OR_RETURN(const bool in_time, merge(first, run, is_over));
+        if (!in_time) return false;
+      }
+      std::swap(by_value_, merged_);
+    }
+    return true;
+  }
+  template <class IsOver>
+  Result<bool> merge(size_t first, size_t run, IsOver& is_over) {
+    const size_t middle = std::min(first + run, by_value_.size());
+    const size_t end = std::min(middle + run, by_value_.size());
+    for (size_t a = first, b = middle; a < middle || b < end;) {
+      const bool from_b = a == middle || (b < end && is_before(by_value_[b], by_value_[a]));
+      merged_.push_back(by_value_[from_b ? b++ : a++]);
+      if (merged_.size() % kRun > 0) continue;
+      SHW_ASSIGN_OR_RETURN(const bool over, is_over(0));
+      if (over) return false;
+    }
+    return true;
+  }
   static bool covers(const Use& a, const Use& b) {
     bool covers = true;
     for (size_t r = 0; r < kMaxExactRows; ++r) covers &= a[r] <= b[r];
@@ -78,7 +119,7 @@ class FrontFilter {
 
   const std::vector<ExactRow>& rows_;
   const double tolerance_;
-  std::vector<std::pair<double, FrontItem>> by_value_;
+  std::vector<Valued> by_value_, merged_;
   std::vector<Use> frontier_;  // of the items kept so far, without those that use as much as others
 };
 

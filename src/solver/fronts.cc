@@ -231,7 +231,7 @@ class Fronts {
   }
   Status filter(std::vector<FrontItem>& items) {
     return filter_(items, [this](uint64_t cells) -> Result<bool> {
-      SHW_RETURN_IF_ERROR(watch_.poll(cells));
+      SHW_RETURN_IF_ERROR(cells == 0 ? watch_.look() : watch_.poll(cells));
       return out_of_work();
     });
   }

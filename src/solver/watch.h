@@ -30,6 +30,10 @@ class Watch {
     gathered_ += cells;
     if (gathered_ < kCellsPerLook) return {};
     done_ += std::exchange(gathered_, 0);
+    return look();
+  }
+  // At once: of work that is not counted.
+  Status look() {
     look_at_clock();
     if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
       return Status(Code::kCancelled, "another thread has failed");

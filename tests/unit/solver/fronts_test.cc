@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <numeric>
 
+#include "solver/front_filter.h"
 #include "support/monitor.h"
 #include "unit/solver/random_problems.h"
 
@@ -123,6 +125,28 @@ TEST(Fronts, OfEqualLayersStayShort) {
   const auto got = ask(c, 1e6, 20'000'000);
   ASSERT_TRUE(got.ok() && got->has_value());
   EXPECT_NEAR((*got)->bound, 13 * (200 - 700 / 9), 1e-5);
+}
+
+// Sorting them all would take a second.
+TEST(Fronts, ManyItemsAreSortedUntilItIsOver) {
+  const std::vector<ExactRow> rows{{0, 1, 0}};
+  FrontFilter filter(rows, 1e-6);
+  std::vector<FrontItem> many;
+  for (uint64_t i = 0; i < 1'000'000; ++i)
+    many.push_back({static_cast<double>(i * 7919 % 1'000'003), {static_cast<double>(i % 1000)}});
+  uint64_t asked = 0;
+  auto items = many;
+  const std::clock_t begin = std::clock();
+  ASSERT_TRUE(filter(items, [&](uint64_t) -> Result<bool> { return ++asked == 2; }).ok());
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.05);
+  EXPECT_TRUE(items.empty());
+  // To the end: each kept item uses less than all before it, which are worth no more.
+  ASSERT_TRUE(filter(many, [&](uint64_t) -> Result<bool> { return false; }).ok());
+  ASSERT_GT(many.size(), 1);
+  for (size_t i = 1; i < many.size(); ++i) {
+    EXPECT_LE(filter.value(many[i - 1]), filter.value(many[i]));
+    EXPECT_LT(many[i].use[0], many[i - 1].use[0]);
+  }
 }
 
 TEST(Fronts, AreGivenUpBeyondTheirWork) {
