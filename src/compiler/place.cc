@@ -100,40 +100,51 @@ Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
   return place_or_explain(model, limit_bytes, options, false, monitor);
 }
 
+namespace {
+
+// Of the cheapest placement; where the program computes again what the limit asks for, of the
+// smallest of a few that do so as much as they can.
+Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
+                              bool repeats, Monitor& monitor) {
+  Result<Placed> placed = repeats ? least_with_repetition(model, options, monitor)
+                                  : solve_within(model, 0, options, monitor);
+  SHW_RETURN_IF_ERROR(placed.status());
+  if (!repeats) SHW_RETURN_IF_ERROR(complete(model, placed->memory.peak_bytes, *placed, monitor));
+  return LowestPeak{repeats ? 0 : model.model().memory().floor().bytes, placed->memory.held_bytes(),
+                    std::move(placed->choice), placed->memory.at, placed->bound_us};
+}
+
+}  // namespace
+
 // Any placement within a limit will do, so each probe has a huge gap tolerance. Probes that take
-// long are given up, which leaves a wider interval.
+// long are given up, which leaves a wider interval. What is planned to fit does, with or without
+// repetition.
 Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
                                Monitor& monitor) {
   solver::SolveOptions any = options;
-  any.deadline = options.deadline.after_share(0.5);
-  Monitor muted = quiet(monitor);
-  if (recomputes_within(model.model(), 1)) {  // what is planned to be held need not be
-    SHW_ASSIGN_OR_RETURN(Placed placed, least_with_repetition(model, any, muted));
-    return LowestPeak{0, placed.memory.held_bytes(), std::move(placed.choice), placed.memory.at,
-                      placed.bound_us};
-  }
   any.relative_gap = kAnyGap;
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
-  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, any, muted));
-  double from = model.model().memory().floor().bytes, next = from;
-  LowestPeak lowest{from, placed.memory.peak_bytes, {}, placed.memory.at, placed.bound_us};
+  any.deadline = options.deadline.after_share(0.5);
+  Monitor muted = quiet(monitor);
+  const bool repeats = recomputes_within(model.model(), 1);
   const auto start = std::chrono::steady_clock::now();
-  SHW_RETURN_IF_ERROR(complete(model, placed.memory.peak_bytes, placed, monitor));
-  const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
-  const Deadline deadline = options.deadline.sooner_by(lowering.count());
-  lowest.reached_bytes = placed.memory.held_bytes();
-  lowest.choice = std::move(placed.choice);
+  SHW_ASSIGN_OR_RETURN(LowestPeak lowest,
+                       first_peak(model, repeats ? options : any, repeats, muted));
+  const std::chrono::duration<double> first = std::chrono::steady_clock::now() - start;
+  const Deadline deadline = options.deadline.sooner_by(first.count());
+  double from = model.model().memory().floor().bytes, next = from;
   const double narrow = model.model().graph().num_nodes() > kManyNodes ? kNarrow * from : 0;
   const auto is_wide = [&] { return lowest.reached_bytes - from > narrow; };
   for (int i = 0; i < kHalvings && is_wide() && !deadline.passed(); ++i) {
     any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
-    auto within = solve_within(model, next, any, muted);
+    auto within = solve_within(model, next, any, muted, Weighs::kPlanned);
     if (within.ok()) {
       lowest.reached_bytes = within->memory.held_bytes();
       lowest.at = within->memory.at;
       lowest.choice = std::move(within->choice);
     } else if (within.status().code() == Code::kFailedPrecondition) {
-      lowest.least_bytes = from = next + 1;  // bytes are integers
+      from = next + 1;  // bytes are integers
+      if (!repeats) lowest.least_bytes = from;
     } else if (is_unanswered(within.status())) {
       from = next + 1;
     } else {

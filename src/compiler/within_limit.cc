@@ -73,7 +73,7 @@ class MemoryLimitedSearch {
       : model_(model),
         limit_(limit_bytes),
         repeats_(recomputes_within(model.model(), limit_bytes)),
-        relaxed_(repeats_),
+        relaxed_(repeats_ && weighs != Weighs::kPlanned),
         weighs_(weighs),
         planned_limit_(relaxed_ ? 0 : limit_bytes),
         options_(options),

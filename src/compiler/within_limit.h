@@ -15,8 +15,9 @@ Status complete(const ConstrainedModel& model, double limit_bytes, Placed& place
 // The cheapest placement whose planned peak and whose lowered program fit the limit; 0: none. No
 // cause is given for a failure. Raises `*bound_us`, unless null, to a lower bound on all placements
 // within the limit. kJoint: where the program computes again what the limit asks for, also bounds
-// both together, and tries the placements that the choice of what is repeated asks for.
-enum class Weighs : uint8_t { kPlacements, kJoint };
+// both together, and tries the placements that the choice of what is repeated asks for. kPlanned:
+// no placement that was planned to take more than the limit, whatever is repeated.
+enum class Weighs : uint8_t { kPlanned, kPlacements, kJoint };
 Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             const solver::SolveOptions& options, Monitor& monitor,
                             Weighs weighs = Weighs::kPlacements, double* bound_us = nullptr);

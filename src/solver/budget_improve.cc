@@ -23,7 +23,9 @@ Improver::Improver(Search& search, std::shared_ptr<const Stage> root,
       local_(root_->problem, *rows_),
       marked_(root_->problem.first_label(root_->problem.num_variables()), 0),
       marginals_(marked_.size(), kForbidden),
-      core_share_(kFirstCoreShare) {
+      core_share_(kFirstCoreShare),
+      likely_by_(marked_.size() > kManyLabels * root_->problem.num_variables() ? LikelyBy::kMarginal
+                                                                               : LikelyBy::kRank) {
   for (uint32_t v = 0; v < root_->problem.num_variables(); ++v) {
     const uint32_t original = root_->undo.original_variable(v);
     if (original >= variable_here_.size()) variable_here_.resize(original + 1, UINT32_MAX);
@@ -156,11 +158,11 @@ Status Improver::run(uint64_t work_elsewhere) {
 }
 
 // Among the labels found lately, and the likely ones: more of them after a core that was closed,
-// fewer after one that was not.
+// fewer after one that was not, and chosen in the other way if it gave nothing either.
 Status Improver::recombine_found() {
   const uint64_t before = search_.watch().cells();
   SHW_RETURN_IF_ERROR(search_.watch().poll(10 * marked_.size()));
-  std::vector<uint8_t> allowed = likely_labels(root_->problem, marginals_, core_share_);
+  std::vector<uint8_t> allowed = likely_labels(root_->problem, marginals_, core_share_, likely_by_);
   for (size_t i = 0; i < allowed.size(); ++i) allowed[i] |= marked_[i];
   const Watch::WorkLimit limit(search_.watch(), kMostRecombined * waited_);
   SHW_ASSIGN_OR_RETURN(const Recombined made,
@@ -174,8 +176,9 @@ Status Improver::recombine_found() {
   const double cost = search_.cost();
   local_.start(made.choice);
   offer();
-  core_patience_ =
-      made.closed || search_.cost() < cost ? 1 : std::min(kMostPatience, 2 * core_patience_);
+  const bool pays = made.closed || search_.cost() < cost;
+  core_patience_ = pays ? 1 : std::min(kMostPatience, 2 * core_patience_);
+  if (!pays) likely_by_ = likely_by_ == LikelyBy::kRank ? LikelyBy::kMarginal : LikelyBy::kRank;
   due_ = core_patience_ * (search_.watch().cells() - before);
   waited_ = runs_ = 0;
   return {};

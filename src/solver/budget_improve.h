@@ -11,6 +11,7 @@
 #include "solver/budget_rows.h"
 #include "solver/local_search.h"
 #include "solver/pack.h"
+#include "solver/recombine.h"
 #include "solver/relaxation.h"
 #include "solver/search.h"
 
@@ -54,7 +55,8 @@ class Improver {
   std::vector<uint8_t> marked_;          // by label: some labelling found has it
   // By label, of the root's relaxation; −kForbidden: of a variable that it has eliminated.
   std::vector<double> marginals_;
-  double core_share_;               // of the labels that are recombined whatever was found
+  double core_share_;  // of the labels that are recombined whatever was found
+  LikelyBy likely_by_;
   double started_at_ = kForbidden;  // the cost that local_ started at
   double share_ = 1;                // of the work that the branch and bound takes
   // Of recombination: what has been worked elsewhere since, and what it waits for.

@@ -57,7 +57,8 @@ PlacementProblem core_of(const PlacementProblem& problem, const BudgetRows& rows
 }  // namespace
 
 std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
-                                   std::span<const double> marginals, double share) {
+                                   std::span<const double> marginals, double share,
+                                   LikelyBy likely_by) {
   using Rank = std::pair<uint64_t, double>;  // among the variable's labels; the marginal
   std::vector<Rank> ranks(marginals.size(), {UINT64_MAX, kForbidden}), known;
   std::vector<double> ascending;
@@ -69,7 +70,8 @@ std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
     for (size_t i = 0; i < own.size(); ++i) {
       if (std::abs(own[i]) == kForbidden) continue;
       const auto cheaper = std::ranges::lower_bound(ascending, own[i]) - ascending.begin();
-      ranks[first + i] = {static_cast<uint64_t>(cheaper), own[i]};
+      ranks[first + i] = {likely_by == LikelyBy::kRank ? static_cast<uint64_t>(cheaper) : 0,
+                          own[i]};
       known.push_back(ranks[first + i]);
     }
   }

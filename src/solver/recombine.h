@@ -11,12 +11,16 @@
 
 namespace shw::solver {
 
-// A flag per label: this share of the labels, the cheapest of every variable first. Which are close
-// to the best of their variable matters, not their marginals: a single label may be all that keeps
-// thousands of other variables from changing, and then costs much by itself. `marginals`, by label:
-// kForbidden: not to be had; −kForbidden: always to be had, and not counted.
+// Which labels come first: the cheapest of every variable, or the cheapest of all. A single label
+// may be all that keeps thousands of other variables from changing: then it costs much by itself,
+// but few labels of its variable cost less. Where variables have many labels, most are never worth
+// it, whatever their rank.
+enum class LikelyBy : uint8_t { kRank, kMarginal };
+// A flag per label: this share of the labels. `marginals`, by label: kForbidden: not to be had;
+// −kForbidden: always to be had, and not counted.
 std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
-                                   std::span<const double> marginals, double share);
+                                   std::span<const double> marginals, double share,
+                                   LikelyBy likely_by);
 
 struct Recombined {
   std::vector<uint32_t> choice;  // empty: none was found

@@ -115,10 +115,15 @@ TEST(Recombine, TakesTheCheapestLabelsOfEveryVariableFirst) {
                                       0,           kForbidden,       //
                                       -kForbidden, -kForbidden};
   using Flags = std::vector<uint8_t>;
-  EXPECT_EQ(likely_labels(p, marginals, 0), (Flags{0, 0, 0, 0, 0, 0, 0, 0, 1, 1}));
-  EXPECT_EQ(likely_labels(p, marginals, 0.5), (Flags{1, 0, 0, 0, 1, 0, 1, 0, 1, 1}));
-  EXPECT_EQ(likely_labels(p, marginals, 0.7), (Flags{1, 0, 0, 0, 1, 1, 1, 0, 1, 1}));
-  EXPECT_EQ(likely_labels(p, marginals, 1), (Flags{1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
+  const auto likely = [&](double share, LikelyBy by) {
+    return likely_labels(p, marginals, share, by);
+  };
+  EXPECT_EQ(likely(0, LikelyBy::kRank), (Flags{0, 0, 0, 0, 0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(likely(0.5, LikelyBy::kRank), (Flags{1, 0, 0, 0, 1, 0, 1, 0, 1, 1}));
+  EXPECT_EQ(likely(0.7, LikelyBy::kRank), (Flags{1, 0, 0, 0, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(likely(0.9, LikelyBy::kRank), (Flags{1, 1, 0, 0, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(likely(0.9, LikelyBy::kMarginal), (Flags{1, 0, 0, 1, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(likely(1, LikelyBy::kRank), (Flags{1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
 }
 
 TEST(Recombine, SolvesAmongTheAllowedLabels) {
