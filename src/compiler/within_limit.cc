@@ -114,6 +114,7 @@ class MemoryLimitedSearch {
   // Whether it fits or not.
   Result<Placed> run_for_least() {
     SHW_RETURN_IF_ERROR(ask_all_placements());
+    if (!least_) return Status(Code::kDeadlineExceeded, "no time to look for the lowest peak");
     return std::move(*least_);
   }
   double bound_us() const { return bound_; }  // no placement within the limit is cheaper

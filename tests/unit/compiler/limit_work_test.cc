@@ -72,5 +72,20 @@ TEST(RecomputeAuto, NamesALimitThatSuffices) {
   EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
 }
 
+TEST(RecomputeAuto, LooksForTheLowestPeakOnlyInTime) {
+  CompileOptions options = options_on_three_dims();
+  options.recompute = *recompute_policy("auto");
+  Monitor monitor;
+  const auto model = PreparedModel::create(testing::test_graph("ffn_1d8"), options, monitor);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto question = ConstrainedModel::create(**model, options, monitor);
+  ASSERT_TRUE(question.ok()) << question.status().message();
+  solver::SolveOptions late;
+  late.deadline = Deadline().or_in(0);
+  const auto lowest = lowest_peak(*question, late, monitor);
+  ASSERT_FALSE(lowest.ok());
+  EXPECT_EQ(lowest.status().code(), Code::kDeadlineExceeded) << lowest.status().message();
+}
+
 }  // namespace
 }  // namespace shw
