@@ -56,6 +56,18 @@ Status no_placement(const ConstrainedModel& model, double limit_bytes, const Low
   return at_origin(std::move(status), model.model().graph(), lowest.at);
 }
 
+// Of the cheapest placement; where the program computes again what the limit asks for, of the
+// smallest of a few that do so as much as they can.
+Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
+                              bool repeats, Monitor& monitor) {
+  Result<Placed> placed = repeats ? least_with_repetition(model, options, monitor)
+                                  : solve_within(model, 0, options, monitor);
+  SHW_RETURN_IF_ERROR(placed.status());
+  if (!repeats) SHW_RETURN_IF_ERROR(complete(model, placed->memory.peak_bytes, *placed, monitor));
+  return LowestPeak{repeats ? 0 : model.model().memory().floor().bytes, placed->memory.held_bytes(),
+                    std::move(placed->choice), placed->memory.at, placed->bound_us};
+}
+
 // If nothing was found, the search for the lowest peak may still find a placement that fits.
 Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_bytes,
                                 const solver::SolveOptions& options, bool explain_failure,
@@ -99,22 +111,6 @@ Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
                          const solver::SolveOptions& options, Monitor& monitor) {
   return place_or_explain(model, limit_bytes, options, false, monitor);
 }
-
-namespace {
-
-// Of the cheapest placement; where the program computes again what the limit asks for, of the
-// smallest of a few that do so as much as they can.
-Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
-                              bool repeats, Monitor& monitor) {
-  Result<Placed> placed = repeats ? least_with_repetition(model, options, monitor)
-                                  : solve_within(model, 0, options, monitor);
-  SHW_RETURN_IF_ERROR(placed.status());
-  if (!repeats) SHW_RETURN_IF_ERROR(complete(model, placed->memory.peak_bytes, *placed, monitor));
-  return LowestPeak{repeats ? 0 : model.model().memory().floor().bytes, placed->memory.held_bytes(),
-                    std::move(placed->choice), placed->memory.at, placed->bound_us};
-}
-
-}  // namespace
 
 // Any placement within a limit will do, so each probe has a huge gap tolerance. Probes that take
 // long are given up, which leaves a wider interval. What is planned to fit does, with or without

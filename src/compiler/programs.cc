@@ -96,12 +96,6 @@ struct CopyPolicy {
   bool leads;   // collectives start early
 };
 
-// What is live in the order in which steps were lowered, and in no other known order.
-int64_t live_peak_bytes(const Program& program) {
-  const std::vector<int64_t> live = live_bytes(lives_of(program), program.steps.size());
-  return live.empty() ? 0 : std::ranges::max(live);
-}
-
 // Equal steps are merged first: what is computed again equals what it repeats. True: the program
 // fits. It is unfinished if it is far from that, unless it `must_finish`.
 Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,

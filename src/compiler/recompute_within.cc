@@ -340,10 +340,6 @@ class Search {
     return static_cast<uint32_t>(uint64_t{k} * (frontier.num_choices() - 1) / (num_choices_ - 1));
   }
 
-  static int64_t live_peak_bytes(const Program& p) {
-    const std::vector<int64_t> live = live_bytes(lives_of(p), p.steps.size());
-    return live.empty() ? 0 : std::ranges::max(live);
-  }
   // The arena of a program that is only tried is no tighter than it must be.
   static int64_t least_scratch(const Program& p) {
     return scratch_bytes(p) - p.arena_bytes + p.live_peak_bytes;

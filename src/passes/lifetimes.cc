@@ -46,6 +46,10 @@ std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps
   return live;
 }
 
+int64_t live_peak_bytes(const Program& p) {
+  return std::ranges::max(live_bytes(lives_of(p), p.steps.size()));
+}
+
 std::vector<StepWindow> windows_around(std::span<const Life> lives,
                                        const std::vector<uint32_t>& which, uint32_t margin) {
   std::vector<StepWindow> windows;

@@ -23,6 +23,8 @@ std::vector<Life> lives_of(const Program& program, StorageKind kind = StorageKin
 
 // By step: the bytes of all that live.
 std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps);
+// The most at a step, of the arena, in the order that the steps have now.
+int64_t live_peak_bytes(const Program& program);
 
 struct StepWindow {
   uint32_t begin, end;

@@ -33,8 +33,7 @@ Status schedule(Scheduled& s, Monitor& monitor) {
   static constexpr const PassDef* kSchedule[] = {&kScheduleCollectives};
   SHW_RETURN_IF_ERROR(run_passes(s.program, kSchedule, monitor).status());
   s.us = simulated_us(s.program);
-  const std::vector<int64_t> live = live_bytes(lives_of(s.program), s.program.steps.size());
-  if (!live.empty()) s.peak_bytes = std::ranges::max(live);
+  s.peak_bytes = live_peak_bytes(s.program);
   return {};
 }
 
