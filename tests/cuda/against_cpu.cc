@@ -71,7 +71,7 @@ void expect_near(Dtype dtype, const cts::Number& got, const cts::Number& want, d
 }  // namespace
 
 void OnFakes::SetUp() {
-  auto opened = runtime::cuda::CudaDevice::open({.folder = SHW_FAKES});
+  auto opened = runtime::cuda::CudaDevice::open(cuda_options());
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   device_ = std::move(*opened);
 }

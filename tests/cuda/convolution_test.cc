@@ -166,7 +166,7 @@ TEST_F(CudaConvolutionTest, WithoutCudnnPlainKernelsDo) {
   const auto expect_plain = [&](const char* function, int code) {
     SCOPED_TRACE(function);
     const Injected failure(function, code);
-    const auto device = CudaDevice::open({.folder = SHW_FAKES});
+    const auto device = CudaDevice::open(testing::cuda_options());
     ASSERT_TRUE(device.ok()) << device.status().message();
     expect_all_four(**device, kConvolutions[2], Dtype::kF32);
   };

@@ -6,7 +6,17 @@
 #include <cstdlib>
 #include <string>
 
+#include "runtime/cuda/options.h"
+
 namespace shw::testing {
+
+// Suites that need nothing of the fakes run on a GPU where SHW_TEST_GPU is set; it may name a
+// folder in which compiled kernels are kept from case to case.
+inline bool is_on_gpu() { return std::getenv("SHW_TEST_GPU") != nullptr; }
+inline runtime::cuda::Options cuda_options() {
+  if (!is_on_gpu()) return {.folder = SHW_FAKES};
+  return {.kernel_cache = std::getenv("SHW_TEST_GPU")};
+}
 
 inline void* fake_function(const char* name) {
   static void* const library = dlopen(SHW_FAKES "/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -51,7 +51,7 @@ struct Ran {
 };
 Ran run(const std::shared_ptr<const Plan>& plan, bool fuse, bool graphs = false) {
   Ran ran;
-  auto device = CudaDevice::open({.folder = SHW_FAKES});
+  auto device = CudaDevice::open(testing::cuda_options());
   EXPECT_TRUE(device.ok()) << device.status().message();
   ExecutorOptions options;
   options.fuse = fuse;
@@ -275,7 +275,7 @@ TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
 TEST(CudaFused, AFailureOfAnyCallNamesTheStep) {
   const auto plan = grouped(*norm_plan(256));
   const auto error = [&]() -> Status {
-    SHW_ASSIGN_OR_RETURN(const auto device, CudaDevice::open({.folder = SHW_FAKES}));
+    SHW_ASSIGN_OR_RETURN(const auto device, CudaDevice::open(testing::cuda_options()));
     const RankBackend backend{[&](int64_t) { return device; }, {}};
     SHW_ASSIGN_OR_RETURN(const auto ranks, VirtualRanks::create(plan, {}, backend));
     std::vector<HostTensor> inputs;
@@ -352,7 +352,7 @@ TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
 
 // The source of each group of a program, as a GPU gets it.
 std::vector<std::string> sources_of(const Program& program) {
-  auto device = CudaDevice::open({.folder = SHW_FAKES});
+  auto device = CudaDevice::open(testing::cuda_options());
   EXPECT_TRUE(device.ok()) << device.status().message();
   const Mesh mesh = *Mesh::create(program.mesh);
   const UseCounts uses = count_uses(program);
