@@ -116,7 +116,8 @@ class Stream {
   // `work` and what `buffers` points to must live, unchanged, until the work is done. An error of
   // the work is raised in the fault.
   virtual void host(HostWork& work, void* const* buffers) = 0;
-  // Host memory of a copy must stay valid until it is done. The ranges do not overlap.
+  // Host memory of a copy must stay valid until it is done. The ranges do not overlap. Host memory
+  // that is not MemoryKind::kHost may be read in the call, and the call may wait for the stream.
   virtual void copy(void* to, const void* from, int64_t bytes, CopyKind kind) = 0;
   virtual void fill(void* to, std::byte value, int64_t bytes) = 0;
   // Memory in the stream's order: work that follows may use it; it is given back after the work

@@ -21,8 +21,8 @@ struct StepOrigin {
   std::string kernel;
 };
 
-// Workspaces begin at a multiple of this.
-inline constexpr int64_t kWorkspaceAlignment = 64;
+// Workspaces begin at a multiple of this. cuBLASLt 13 refuses one that lies at less.
+inline constexpr int64_t kWorkspaceAlignment = 256;
 
 // A kernel with types and attributes fixed. Launches from several streams do not overlap.
 class PreparedKernel {

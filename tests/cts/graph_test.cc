@@ -112,11 +112,6 @@ TEST_P(GraphTest, IsRefusedAfterACallThatWaits) {
   ASSERT_TRUE(a->begin_capture().ok());
   EXPECT_FALSE(a->synchronize().ok());
   EXPECT_EQ(a->end_capture().status().code(), Code::kFailedPrecondition);
-  ASSERT_TRUE(a->begin_capture().ok());
-  float zero = 0;
-  void* x = upload({1});
-  EXPECT_TRUE(device_->copy(&zero, x, 4, CopyKind::kDeviceToHost).ok());
-  EXPECT_EQ(a->end_capture().status().code(), Code::kFailedPrecondition);
   EXPECT_EQ(a->end_capture().status().code(), Code::kFailedPrecondition) << "none was begun";
 }
 

@@ -88,8 +88,16 @@ Ran expect_same_bits(const std::shared_ptr<const Plan>& plan) {
   EXPECT_EQ(together.results.size(), alone.results.size());
   for (size_t i = 0; i < std::min(together.results.size(), alone.results.size()); ++i)
     EXPECT_EQ(together.results[i].data, alone.results[i].data) << "output " << i;
-  EXPECT_LT(together.launches, alone.launches);
+  if (!testing::is_on_gpu()) {
+    EXPECT_LT(together.launches, alone.launches);
+  }
   return together;
+}
+
+void expect_launches(const Ran& ran, int launches) {
+  if (!testing::is_on_gpu()) {
+    EXPECT_EQ(ran.launches, launches);
+  }
 }
 
 // A residual and its norm, in bf16 with sums in f32.
@@ -116,11 +124,11 @@ std::shared_ptr<const Plan> norm_plan(int64_t columns) {
 }
 
 TEST(CudaFused, ANormWithItsResidualIsOneLaunch) {
-  EXPECT_EQ(expect_same_bits(norm_plan(256)).launches, 1);
+  expect_launches(expect_same_bits(norm_plan(256)), 1);
 }
 // Threads that have nothing to do in the last turn.
 TEST(CudaFused, RowsNeedNotFillTheirBlocks) {
-  EXPECT_EQ(expect_same_bits(norm_plan(251)).launches, 1);
+  expect_launches(expect_same_bits(norm_plan(251)), 1);
 }
 
 // Activations scaled and cast to 8-bit floats, and such floats read again.
@@ -138,7 +146,7 @@ TEST(CudaFused, CastsToAndFromFloat8AreOneLaunch) {
     const ValueId sum = b.compute("add", {back, other}, row_major(Dtype::kF32, whole));
     b.output("narrow", narrow, whole, Layout{});
     b.output("sum", sum, whole, Layout{});
-    EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+    expect_launches(expect_same_bits(b.finish()), 1);
   }
 }
 
@@ -162,7 +170,7 @@ TEST(CudaFused, PairsAndRepeatedHeadsAreOneLaunch) {
   const ValueId out_k = b.compute("clone", {b.view(turned_k, repeated)}, f32({2, 128, 4, 2, 16}));
   b.output("q", out_q, {2, 128, 8, 16}, Layout{});
   b.output("k", out_k, {2, 128, 4, 2, 16}, Layout{});
-  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+  expect_launches(expect_same_bits(b.finish()), 1);
 }
 
 // Half of each row negated and swapped with the other half, of a transposed window.
@@ -186,7 +194,7 @@ TEST(CudaFused, WindowsWithGapsAndPartsOfRowsAreOneLaunch) {
   const ValueId part = b.view(sum, {half, {64 * 8 * 32, 64 * 32, 32, 1}, Dtype::kF32}, 64);
   const ValueId laid = b.compute("slice_scatter", {turned, part}, f32(heads), scatter);
   b.output("y", laid, heads, Layout{});
-  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+  expect_launches(expect_same_bits(b.finish()), 1);
 }
 
 // Sums over few elements and over a dim before others take a thread a result, integers wrap, and
@@ -210,7 +218,7 @@ TEST(CudaFused, SmallSumsTruthAndWholeNumbersAreOneLaunch) {
       b.compute("add", {clamped, total}, row_major(Dtype::kF64, whole), with(AttrKey::kAlpha, 0.5));
   b.output("chosen", mixed, whole, Layout{});
   b.output("sum", sum, kept, Layout{});
-  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+  expect_launches(expect_same_bits(b.finish()), 1);
 }
 
 // A variance has no generated kernel: the steps before it and after it are launches of their own,
@@ -226,7 +234,7 @@ TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
   const ValueId scale = b.compute("rsqrt", {v}, f32(row));
   const ValueId out = b.compute("mul", {y, scale}, f32(whole));
   b.output("out", out, whole, Layout{});
-  EXPECT_EQ(expect_same_bits(b.finish()).launches, 3);
+  expect_launches(expect_same_bits(b.finish()), 3);
 }
 
 // What one kernel leaves may lie where another, which reads it, leaves something else: then these
@@ -268,11 +276,12 @@ TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
   b.output("norm", norm, whole, Layout{});
   b.entry().outputs.push_back(
       p.ports.push_back({"moved", PortRole::kUpdate, f32(whole), Layout{}, moved}));
-  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+  expect_launches(expect_same_bits(b.finish()), 1);
 }
 
 // Whatever fails while a kernel is generated or launched, the message names the group's first step.
 TEST(CudaFused, AFailureOfAnyCallNamesTheStep) {
+  SHW_ON_FAKES_ONLY();
   const auto plan = grouped(*norm_plan(256));
   const auto error = [&]() -> Status {
     SHW_ASSIGN_OR_RETURN(const auto device, CudaDevice::open(testing::cuda_options()));
@@ -327,6 +336,7 @@ std::shared_ptr<const Plan> up_to_attention(const Plan& plan, int n) {
 
 // From one attention to the next: what a layer launches, forward.
 TEST(CudaFused, ALayerOfLlamaIsAtMostFourteenLaunches) {
+  SHW_ON_FAKES_ONLY();
   const auto plan = llama_plan();
   const auto first = up_to_attention(*plan, 0), second = up_to_attention(*plan, 1);
   EXPECT_LE(run(second, true).launches - run(first, true).launches, 14);
@@ -340,11 +350,11 @@ TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
   for (size_t i = 0; i < together.results.size(); ++i)
     EXPECT_EQ(together.results[i].data, alone.results[i].data)
         << plan->program.output(plan->program.entries[0], i).name;
-  EXPECT_LE(together.launches, alone.launches / 2);
+  EXPECT_LE(together.launches, alone.launches / 2);  // 0 on a GPU
   // All of it as one CUDA graph.
   const int graphs = fake_calls("cuGraphLaunch");
   const Ran captured = run(plan, true, true);
-  EXPECT_EQ(fake_calls("cuGraphLaunch") - graphs, 1);
+  EXPECT_EQ(fake_calls("cuGraphLaunch") - graphs, testing::is_on_gpu() ? 0 : 1);
   ASSERT_EQ(captured.results.size(), alone.results.size());
   for (size_t i = 0; i < captured.results.size(); ++i)
     EXPECT_EQ(captured.results[i].data, alone.results[i].data) << "output " << i;

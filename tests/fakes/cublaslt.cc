@@ -210,7 +210,7 @@ FAKE cublasLtMatmul(CublasLtHandle, MatmulDescriptor operation, const void* alph
                   : static_cast<double>(*static_cast<const float*>(p));
   };
   if (!problem.fits() || pc != also_c || scale(alpha) != 1 || scale(beta) != 0 ||
-      workspace_bytes < kWorkspace)
+      workspace_bytes < kWorkspace || reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
     return kInvalidValue;
   for (const void* p : {pa, pb, static_cast<const void*>(pc)})
     if (reinterpret_cast<uintptr_t>(p) % algorithm->data[0] != 0) return kInvalidValue;

@@ -333,10 +333,17 @@ FAKE cuMemFreeAsync(DevicePointer memory, StreamHandle stream) {
 
 namespace {
 
-// Either side is null where it is the host's.
+// Either side is null where it is the host's. As the driver does: memory of the host that is not
+// pinned is read in the call, and a copy to such memory waits for the stream.
 DriverError copy(StreamHandle stream, DevicePointer to, void* to_host, DevicePointer from,
                  const void* from_host, size_t bytes) {
-  push(stream, [=](shw::strict::Memory& memory) -> Status {
+  const shw::strict::Memory& known = stream->device->context.memory;
+  std::shared_ptr<std::string> staged;
+  if (from_host != nullptr && !known.for_kernels(from_host).ok()) {
+    staged = std::make_shared<std::string>(static_cast<const char*>(from_host), bytes);
+    from_host = staged->data();
+  }
+  push(stream, [=, held = staged](shw::strict::Memory& memory) -> Status {
     void* target = to_host;
     const void* source = from_host;
     if (to_host == nullptr) {
@@ -348,6 +355,8 @@ DriverError copy(StreamHandle stream, DevicePointer to, void* to_host, DevicePoi
     std::memcpy(target, source, bytes);
     return {};
   });
+  if (to_host != nullptr && !known.for_kernels(to_host).ok() && !stream->queue->is_capturing())
+    stream->queue->drain();
   return kDriverSuccess;
 }
 

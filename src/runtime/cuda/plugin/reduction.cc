@@ -48,6 +48,46 @@ class ReductionKernel final : public CudaKernel {
   const size_t output_;
 };
 
+// Results beside each other, of many elements: by slices of the elements, whose results lie in the
+// workspace.
+class ColumnsKernel final : public CudaKernel {
+ public:
+  ColumnsKernel(bool reals, const ReduceArguments& arguments, size_t output)
+      : reals_(reals), arguments_(arguments), output_(output) {}
+  int64_t workspace_bytes() const override { return arguments_.slices * arguments_.kept.total * 8; }
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    const void* in = buffers[0];
+    void *out = buffers[output_], *parts = buffers[output_ + 1];
+    const int64_t results = arguments_.kept.total;
+    SHW_RETURN_IF_ERROR(launch_blocks(
+        stream,
+        reals_ ? DeviceKernel::shw_reduce_columns_f64 : DeviceKernel::shw_reduce_columns_i64,
+        (results + arguments_.columns - 1) / arguments_.columns * arguments_.slices, parts, in,
+        arguments_));
+    return launch_elements(
+        stream, reals_ ? DeviceKernel::shw_reduce_slices_f64 : DeviceKernel::shw_reduce_slices_i64,
+        results, out, static_cast<const void*>(parts), arguments_);
+  }
+
+ private:
+  const bool reals_;
+  const ReduceArguments arguments_;
+  const size_t output_;
+};
+
+// A warp reads results beside each other. So many slices that all multiprocessors have work, of so
+// many elements that each row of a block's threads has some.
+void slice(ReduceArguments& a, const Context& context) {
+  constexpr int kWarp = 32;
+  constexpr int64_t kLeastElements = 32;
+  a.columns = std::min(kWarp, context.block_threads());
+  const int64_t tiles = (a.kept.total + a.columns - 1) / a.columns;
+  const int64_t enough = (context.max_blocks() / 8 + tiles - 1) / tiles;
+  a.slices = std::clamp<int64_t>(enough, 1, std::max<int64_t>(a.reduced.total / kLeastElements, 1));
+}
+
 // A complex tensor as one of f32 with a last dim of 2.
 Result<TensorType> as_real(const TensorType& type) {
   if (type.rank() == kMaxRank)
@@ -79,19 +119,25 @@ ReduceArguments reduce_arguments(const KernelArgs& args, const ReducedDims& dims
   return a;
 }
 
-Prepared prepare_real(const KernelArgs& args, const ReducedDims& dims, ReduceKind kind) {
+Prepared prepare_real(const Context& context, const KernelArgs& args, const ReducedDims& dims,
+                      ReduceKind kind) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const bool reals = is_floating(in.dtype) && is_floating(out.dtype);
   const bool integers = is_integer(in.dtype) && is_integer(out.dtype) && kind != ReduceKind::kMean;
   if (!reals && !integers && !is_truth(kind))
     return unimplemented("this reduction of " + std::string(dtype_name(in.dtype)) + " in " +
                          std::string(dtype_name(out.dtype)));
-  const ReduceArguments a = reduce_arguments(args, dims, kind);
+  ReduceArguments a = reduce_arguments(args, dims, kind);
   // Where neighbouring results lie closer together than the elements of one, threads that each
   // have a result read memory side by side.
   const i64 kept_step = a.kept_in[a.kept.rank - 1], step = a.reduced_in[a.reduced.rank - 1];
   const bool side_by_side = kept_step > 0 && kept_step < step;
-  const bool by_blocks = a.reduced.total >= kLeastForABlock && !side_by_side;
+  const bool is_long = a.reduced.total >= kLeastForABlock;
+  if (is_long && side_by_side) {
+    slice(a, context);
+    return make_kernel<ColumnsKernel>(reals && !is_truth(kind), a, args.inputs.size());
+  }
+  const bool by_blocks = is_long;
   const DeviceKernel kernel =
       reals && !is_truth(kind)
           ? (by_blocks ? DeviceKernel::shw_reduce_block_f64 : DeviceKernel::shw_reduce_each_f64)
@@ -99,14 +145,14 @@ Prepared prepare_real(const KernelArgs& args, const ReducedDims& dims, ReduceKin
   return make_kernel<ReductionKernel>(kernel, by_blocks, a, args.inputs.size());
 }
 
-Prepared prepare(const KernelArgs& args, ReduceKind kind) {
+Prepared prepare(const Context& context, const KernelArgs& args, ReduceKind kind) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (is_truth(kind) && args.outputs[0]->dtype != Dtype::kBool)
     return bad_types("truth is bool, not " + to_string(*args.outputs[0]));
   const bool sums = kind == ReduceKind::kSum || kind == ReduceKind::kMean;
   if (!sums || !is_complex(args.inputs[0]->dtype) || !is_complex(args.outputs[0]->dtype)) {
     SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
-    return prepare_real(args, dims, kind);
+    return prepare_real(context, args, dims, kind);
   }
   SHW_ASSIGN_OR_RETURN(const TensorType in, as_real(*args.inputs[0]));
   SHW_ASSIGN_OR_RETURN(const TensorType out, as_real(*args.outputs[0]));
@@ -122,31 +168,31 @@ Prepared prepare(const KernelArgs& args, ReduceKind kind) {
   const TensorType* outputs[1] = {&out};
   const KernelArgs real{inputs, outputs, attrs, args.mesh, args.rank};
   SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(real));
-  return prepare_real(real, dims, kind);
+  return prepare_real(context, real, dims, kind);
 }
 
 }  // namespace
 
-Prepared prepare_sum(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kSum);
+Prepared prepare_sum(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kSum);
 }
-Prepared prepare_mean(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kMean);
+Prepared prepare_mean(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kMean);
 }
-Prepared prepare_prod(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kProduct);
+Prepared prepare_prod(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kProduct);
 }
-Prepared prepare_amax(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kMax);
+Prepared prepare_amax(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kMax);
 }
-Prepared prepare_amin(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kMin);
+Prepared prepare_amin(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kMin);
 }
-Prepared prepare_any(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kAny);
+Prepared prepare_any(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kAny);
 }
-Prepared prepare_all(const Context&, const KernelArgs& args) {
-  return prepare(args, ReduceKind::kAll);
+Prepared prepare_all(const Context& context, const KernelArgs& args) {
+  return prepare(context, args, ReduceKind::kAll);
 }
 
 // Of n elements, divided by n − correction.

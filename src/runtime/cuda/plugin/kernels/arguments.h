@@ -147,6 +147,10 @@ struct ReduceArguments {
   int in_dtype, out_dtype;
   ReduceFormula formula;
   double divisor;  // of a variance
+  // Of shw_reduce_columns_*: slices of the elements of a result; results of a block, which divide
+  // its threads.
+  i64 slices;
+  int columns;
 };
 
 // `count` elements of so many bytes from each of formula.count ranks, one rank after another.

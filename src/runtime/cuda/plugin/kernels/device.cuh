@@ -234,13 +234,21 @@ __device__ inline Offsets<N> offsets_at(const DeviceLoops& loops, const i64 (*st
   }
   return result;
 }
+// Neither is negative. A GPU divides 32 bits several times as fast as 64.
+__device__ inline i64 quotient(i64 a, i64 b) {
+  if ((a | b) >> 32 == 0) return static_cast<unsigned>(a) / static_cast<unsigned>(b);
+  return a / b;
+}
+// `at` is less than loops.total.
 __device__ inline i64 offset_at(const DeviceLoops& loops, const i64* stride, i64 at) {
+  if (loops.rank == 0) return 0;
   i64 result = 0;
-  for (int d = loops.rank - 1; d >= 0; --d) {
-    result += at % loops.size[d] * stride[d];
-    at /= loops.size[d];
+  for (int d = loops.rank - 1; d > 0; --d) {
+    const i64 outer = quotient(at, loops.size[d]);
+    result += (at - outer * loops.size[d]) * stride[d];
+    at = outer;
   }
-  return result;
+  return result + at * stride[0];
 }
 
 __device__ inline i64 thread_number() {

@@ -34,6 +34,10 @@
   X(reduction, shw_reduce_each_i64)          \
   X(reduction, shw_reduce_block_f64)         \
   X(reduction, shw_reduce_block_i64)         \
+  X(reduction, shw_reduce_columns_f64)       \
+  X(reduction, shw_reduce_columns_i64)       \
+  X(reduction, shw_reduce_slices_f64)        \
+  X(reduction, shw_reduce_slices_i64)        \
   X(reduction, shw_variance)                 \
   X(lines, shw_softmax_f32)                  \
   X(lines, shw_softmax_f64)                  \
