@@ -50,7 +50,8 @@ class Job {
   static Result<Job> create(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
     Job job;
     ExecutorOptions executor = options.executor;
-    executor.time_steps = true;
+    executor.time_steps = options.time_launches;
+    job.time_launches_ = options.time_launches;
     SHW_ASSIGN_OR_RETURN(job.ranks_,
                          VirtualRanks::create(std::move(plan), executor, options.backend));
     SHW_ASSIGN_OR_RETURN(
@@ -68,6 +69,11 @@ class Job {
   VirtualRanks& ranks() { return *ranks_; }
 
   Status run() { return ranks_->run_pieces(*entry_, in_, out_); }
+  // Of the latest run: none, if launches are not timed.
+  Result<std::vector<LaunchTime>> launch_times(int64_t rank) {
+    if (!time_launches_) return std::vector<LaunchTime>{};
+    return ranks_->executor(rank).launch_times(*entry_);
+  }
 
  private:
   // Outputs stay null: the first run allocates them, and later ones write into the same memory.
@@ -97,6 +103,7 @@ class Job {
   std::unique_ptr<VirtualRanks> ranks_;
   const ProgramEntry* entry_ = nullptr;
   VirtualRanks::RankBuffers in_, out_;
+  bool time_launches_ = true;
 };
 
 // Products between two runs leave nothing of a shorter run in the caches. Such a run is timed right
@@ -118,8 +125,7 @@ Result<Sample> sample_of(Job& job, RateMeter& meter) {
   sample.cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   sample.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (int64_t r = 0; r < job.ranks().num_ranks(); ++r) {
-    SHW_ASSIGN_OR_RETURN(sample.launches.emplace_back(),
-                         job.ranks().executor(r).launch_times(job.entry()));
+    SHW_ASSIGN_OR_RETURN(sample.launches.emplace_back(), job.launch_times(r));
   }
   SHW_ASSIGN_OR_RETURN(sample.rates, meter.best());
   return sample;
@@ -266,7 +272,7 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   result.warm_up = options.warm_up;
   result.repeats = options.repeats;
   result.computes = device.can().computes;
-  if (!result.computes) products.clear();
+  if (!result.computes || !options.time_launches) products.clear();
   SHW_ASSIGN_OR_RETURN(RateMeter meter, RateMeter::create(job.ranks().devices(), job.ranks().mesh(),
                                                           std::move(products)));
   for (int64_t i = 0; i < options.warm_up; ++i) SHW_RETURN_IF_ERROR(job.run());

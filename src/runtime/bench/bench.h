@@ -1,10 +1,10 @@
 // How long an entry of a plan takes on this machine, and where the time goes.
 //
 // Every rank of the plan's mesh runs in this process, on a device of its own. The runs are timed as
-// a whole, and each step by two events around it. In the same run, product after product is timed
-// on gapless operands: the best rate gives the time that the plan's matrix products would take
-// alone, its floor. A step is compared with the rate that was measured right after it, so a machine
-// that is busy with other work slows both.
+// a whole, and, unless told otherwise, each step by two events around it. In the same run, product
+// after product is timed on gapless operands: the best rate gives the time that the plan's matrix
+// products would take alone, its floor. A step is compared with the rate that was measured right
+// after it, so a machine that is busy with other work slows both.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,7 +18,9 @@ struct BenchOptions {
   std::string entry;    // empty: the plan's first
   int64_t warm_up = 2;  // runs that are not counted
   int64_t repeats = 10;
-  ExecutorOptions executor;  // `time_steps` is set in any case
+  bool time_launches =
+      true;  // false: only whole runs, without events: no floor, ranks have no times
+  ExecutorOptions executor;  // `time_steps` is set as `time_launches` says
   RankBackend backend;
 };
 

@@ -99,6 +99,18 @@ TEST(Bench, TheTimelineHasEveryLaunchOfEveryRank) {
   EXPECT_EQ(events, 2u * 4) << trace;
 }
 
+TEST(Bench, WholeRunsHaveNoTimesOfLaunches) {
+  BenchOptions options = quick("cpu");
+  options.time_launches = false;
+  const auto result = bench(small_plan(), options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_GT(result->seconds.low, 0);
+  EXPECT_EQ(result->flops_per_second, 0);
+  ASSERT_EQ(result->ranks.size(), 2u);
+  EXPECT_TRUE(result->ranks[0].ops.empty());
+  EXPECT_TRUE(result->ranks[1].timeline.empty());
+}
+
 TEST(Bench, ADeviceThatComputesNothingHasNoFloor) {
   const auto result = bench(small_plan(), quick("null"));
   ASSERT_TRUE(result.ok()) << result.status().message();
