@@ -2,6 +2,7 @@
 // two events around each launch, which costs a GPU a little time, and captures no graphs. usage:
 // bench_step PLAN.swplan cpu|cuda [RUNS=20] [graphs]
 //   bench_step llama1b.swplan cuda 20 graphs
+// SHW_KERNEL_CACHE names a folder where compiled kernels are kept.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,8 +24,10 @@ shw::Status time_steps(int argc, char** argv) {
   options.warm_up = 3;
   options.repeats = argc > 3 ? std::max(1, std::atoi(argv[3])) : 20;
   options.executor.graphs = argc > 4 && std::string_view(argv[4]) == "graphs";
+  const char* const cache = std::getenv("SHW_KERNEL_CACHE");
   SHW_ASSIGN_OR_RETURN(options.backend,
-                       shw::runtime::rank_backend(argv[2], shw::num_ranks(plan.program)));
+                       shw::runtime::rank_backend(argv[2], shw::num_ranks(plan.program),
+                                                  cache == nullptr ? "" : cache));
   const bool graphs = options.executor.graphs;
   SHW_ASSIGN_OR_RETURN(
       const shw::runtime::BenchResult result,

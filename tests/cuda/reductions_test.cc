@@ -50,6 +50,33 @@ TEST_F(CudaReductionsTest, ReductionsAgreeWithTheCpu) {
     }
 }
 
+// Columns of many elements are cut into parts, of which the last one may be shorter.
+TEST_F(CudaReductionsTest, LongColumnsAgreeWithTheCpu) {
+  const Mesh mesh = *Mesh::parse("x=1");
+  for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64, Dtype::kI64})
+    for (const Dims& shape : {Dims{205, 7}, Dims{13, 16, 7}}) {
+      SCOPED_TRACE(std::string(dtype_name(dtype)) + " rank " + std::to_string(shape.size()));
+      const Attrs attrs =
+          dims_attr(shape.size() == 2 ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1});
+      Window x(dtype, shape, Lie::kPadded), out(dtype, {7}, Lie::kGaps), truth(Dtype::kBool, {7});
+      if (is_floating(dtype))
+        x.fill([](int64_t i) { return 1 + cts::fractions()(i).real() / 64; });
+      else
+        x.fill(cts::whole_numbers(dtype));
+      const TensorType* in[] = {&x.type()};
+      const TensorType* results[] = {&out.type()};
+      const auto kernel = device_->prepare("sum", {in, results, attrs, mesh, 0});
+      ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+      EXPECT_GE((*kernel)->workspace_bytes(), 7 * 4 * 8) << "four parts or more";
+      for (const char* name : {"sum", "prod", "amax", "amin"})
+        expect_as_on_the_cpu(*device_, name, {&x}, {&out}, attrs, 4);
+      if (is_floating(dtype)) expect_as_on_the_cpu(*device_, "mean", {&x}, {&out}, attrs, 4);
+      x.fill([](int64_t i) { return i % 7 == 3 ? 1 : i % 7 == 5 && i / 7 == 204 ? 1 : 0; });
+      for (const char* name : {"any", "all"})
+        expect_as_on_the_cpu(*device_, name, {&x}, {&truth}, attrs);
+    }
+}
+
 TEST_F(CudaReductionsTest, ANanIsTheExtremeAndIsTrue) {
   Window x(Dtype::kF32, {3, 70}), out(Dtype::kF32, {3}), truth(Dtype::kBool, {3});
   x.fill([](int64_t i) { return i == 100 ? kNan : 0; });

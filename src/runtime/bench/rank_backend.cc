@@ -1,7 +1,5 @@
 #include "runtime/bench/rank_backend.h"
 
-#include <string>
-
 #include "runtime/cuda/ranks.h"
 #include "runtime/null/channel.h"
 #include "runtime/world/world.h"
@@ -20,8 +18,8 @@ RankBackend null_backend() {
 }
 
 // What the machine lacks is no failure of the benchmark: it was not run.
-Result<RankBackend> cuda_backend(int64_t ranks) {
-  auto backend = cuda::open_ranks(0, ranks, WorldOptions{}.timeout, {});
+Result<RankBackend> cuda_backend(int64_t ranks, const std::string& kernel_cache) {
+  auto backend = cuda::open_ranks(0, ranks, WorldOptions{}.timeout, kernel_cache);
   if (backend.ok()) return backend;
   const Status& s = backend.status();
   return Status(s.code(), "not run, as each rank needs a device of its own: " + s.message());
@@ -29,10 +27,11 @@ Result<RankBackend> cuda_backend(int64_t ranks) {
 
 }  // namespace
 
-Result<RankBackend> rank_backend(std::string_view device, int64_t ranks) {
+Result<RankBackend> rank_backend(std::string_view device, int64_t ranks,
+                                 const std::string& kernel_cache) {
   if (device == "cpu") return RankBackend{};
   if (device == "null") return null_backend();
-  if (device == "cuda") return cuda_backend(ranks);
+  if (device == "cuda") return cuda_backend(ranks, kernel_cache);
   return invalid_argument("device '" + std::string(device) + "': expected cpu, cuda or null");
 }
 

@@ -1,5 +1,6 @@
 // The backends that virtual ranks can be timed on, by name.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "runtime/virtual_ranks.h"
@@ -9,6 +10,8 @@ namespace shw::runtime {
 // "cpu", "null", or "cuda": there each rank has a device of its own, from the first one on.
 // UNAVAILABLE: this machine, or this build, has no such device. INVALID_ARGUMENT: it has not so
 // many, or the name is another.
-Result<RankBackend> rank_backend(std::string_view device, int64_t ranks);
+// `kernel_cache`: a folder of compiled kernels, of "cuda"; empty: none is kept.
+Result<RankBackend> rank_backend(std::string_view device, int64_t ranks,
+                                 const std::string& kernel_cache = {});
 
 }  // namespace shw::runtime

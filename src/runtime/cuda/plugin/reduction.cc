@@ -79,12 +79,13 @@ class ColumnsKernel final : public CudaKernel {
 
 // A warp reads results beside each other. So many slices that all multiprocessors have work, of so
 // many elements that each row of a block's threads has some.
+// How many does not depend on the device that is there: a sum has the same bits on each.
 void slice(ReduceArguments& a, const Context& context) {
   constexpr int kWarp = 32;
-  constexpr int64_t kLeastElements = 32;
+  constexpr int64_t kBusyBlocks = 512, kLeastElements = 32;
   a.columns = std::min(kWarp, context.block_threads());
   const int64_t tiles = (a.kept.total + a.columns - 1) / a.columns;
-  const int64_t enough = (context.max_blocks() / 8 + tiles - 1) / tiles;
+  const int64_t enough = (kBusyBlocks + tiles - 1) / tiles;
   a.slices = std::clamp<int64_t>(enough, 1, std::max<int64_t>(a.reduced.total / kLeastElements, 1));
 }
 
