@@ -81,6 +81,8 @@ inline void begin_copy(void* shared, const void* global, bool is_there) {
 }
 inline void finish_copies() { fakes::finish_copies_of_thread(); }
 
+inline float power_of_two(float x) { return std::exp2(x); }
+
 inline float from_lane_beside(float value, int distance) {
   const fakes::Shown* shown = fakes::exchange(&value, sizeof value);
   float other;

@@ -91,15 +91,15 @@ Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
   const DeviceKernel dq =
       pick(a, DeviceKernel::shw_flash_dq_bf16_64, DeviceKernel::shw_flash_dq_bf16_128,
            DeviceKernel::shw_flash_dq_f16_64, DeviceKernel::shw_flash_dq_f16_128);
-  SHW_RETURN_IF_ERROR(launch(stream, dq,
-                             head_tiles(a.batch * a.heads, a.queries, kFlashBackwardRows), b.dq,
+  const int rows = flash_backward_rows(static_cast<int>(std::max(a.width, a.value_width)));
+  SHW_RETURN_IF_ERROR(launch(stream, dq, head_tiles(a.batch * a.heads, a.queries, rows), b.dq,
                              b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p));
   if (b.dk == nullptr && b.dv == nullptr) return {};
   const DeviceKernel dkv =
       pick(a, DeviceKernel::shw_flash_dkv_bf16_64, DeviceKernel::shw_flash_dkv_bf16_128,
            DeviceKernel::shw_flash_dkv_f16_64, DeviceKernel::shw_flash_dkv_f16_128);
-  return launch(stream, dkv, head_tiles(a.batch * a.key_heads, a.keys, kFlashBackwardRows), b.dk,
-                b.dv, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
+  return launch(stream, dkv, head_tiles(a.batch * a.key_heads, a.keys, rows), b.dk, b.dv, b.deltas,
+                b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
 }
 
 }  // namespace shw::runtime::cuda

@@ -380,7 +380,9 @@ struct PagedAttentionArguments {
 };
 
 // Attention on tensor cores: threads of a block, and the rows of the tile that a block works on.
-constexpr int kFlashThreads = 128, kFlashForwardRows = 128, kFlashBackwardRows = 64;
+constexpr int kFlashThreads = 128, kFlashForwardRows = 128;
+// Of the kernels of 64 columns, and of 128, whose sums need more registers.
+constexpr int flash_backward_rows(int columns) { return columns <= 64 ? 128 : 64; }
 
 struct AttentionBackwardArguments {
   AttentionArguments forward;

@@ -75,7 +75,7 @@ __device__ inline FlashRow key_row(const AttentionArguments& a, const void* bias
       static_cast<int>(a.bias.stride[2])};
 }
 
-// log2(e) · (scale · product + bias); minus infinity where the two do not see each other.
+// log2(e) · (scale · product + bias), minus infinity where the two do not see each other.
 template <class E>
 __device__ inline float flash_score(const AttentionArguments& a, const FlashRow& row, float product,
                                     int column) {
@@ -85,30 +85,21 @@ __device__ inline float flash_score(const AttentionArguments& a, const FlashRow&
   return (s + E::wide(element<unsigned short>(row.bias + column * row.step))) * kLog2E;
 }
 
-// Whether all pairs of a tile are seen, and need nothing but their scale.
+// Whether all pairs of a tile are seen, and need nothing but their scale, which keeps their order.
 __device__ inline bool is_plain(const AttentionArguments& a, i64 first_query, int queries,
                                 i64 first_key, int keys) {
-  return !a.has_bias && first_query + queries <= a.queries && first_key + keys <= a.keys &&
-         first_query + queries - 1 - a.left <= first_key &&
+  return !a.has_bias && a.scale > 0 && first_query + queries <= a.queries &&
+         first_key + keys <= a.keys && first_query + queries - 1 - a.left <= first_key &&
          first_key + keys - 1 <= first_query + a.right;
 }
 
-// Products become scores. `row_of` gives the row of tile m that is row row_in_tile(2 · half) of it.
+// Products become scores, once they are multiplied by the factor that it returns: whoever subtracts
+// from them does both at once. `row_of` gives the row of tile m that is row row_in_tile(2 · half)
+// of it.
 template <class E, int kRowTiles, int kTiles, class RowOf>
-__device__ inline void finish_scores(float (&s)[kRowTiles][kTiles][4], const AttentionArguments& a,
-                                     bool plain, const RowOf& row_of) {
-  if (plain) {
-    const float scale = static_cast<float>(a.scale) * kLog2E;
-    SHW_UNROLL
-    for (int m = 0; m < kRowTiles; ++m) {
-      SHW_UNROLL
-      for (int n = 0; n < kTiles; ++n) {
-        SHW_UNROLL
-        for (int i = 0; i < 4; ++i) s[m][n][i] = s[m][n][i] * scale;
-      }
-    }
-    return;
-  }
+__device__ inline float finish_scores(float (&s)[kRowTiles][kTiles][4], const AttentionArguments& a,
+                                      bool plain, const RowOf& row_of) {
+  if (plain) return static_cast<float>(a.scale) * kLog2E;
   SHW_UNROLL
   for (int m = 0; m < kRowTiles; ++m) {
     SHW_UNROLL
@@ -122,6 +113,7 @@ __device__ inline void finish_scores(float (&s)[kRowTiles][kTiles][4], const Att
       }
     }
   }
+  return 1;
 }
 
 template <int kWidth>
@@ -150,25 +142,26 @@ struct RunningSoftmax {
 
   // Scores, as powers of two, become weights; what has been added up shrinks with the maximum.
   template <int kKeyTiles, int kOutTiles>
-  __device__ void add(float (&s)[kRowTiles][kKeyTiles][4], float (&out)[kRowTiles][kOutTiles][4]) {
+  __device__ void add(float (&s)[kRowTiles][kKeyTiles][4], float factor,
+                      float (&out)[kRowTiles][kOutTiles][4]) {
     SHW_UNROLL
     for (int m = 0; m < kRowTiles; ++m) {
       SHW_UNROLL
       for (int i = 0; i < 2; ++i) {
-        float larger = most[m][i];
+        float larger = minus_infinity<float>();
         SHW_UNROLL
         for (int n = 0; n < kKeyTiles; ++n)
           larger = fmaxf(larger, fmaxf(s[m][n][2 * i], s[m][n][2 * i + 1]));
-        larger = max_of_row(larger);
+        larger = fmaxf(most[m][i], max_of_row(larger) * factor);
         const float shift = larger == minus_infinity<float>() ? 0.0f : larger;
-        const float shrink = exp2f(most[m][i] - shift);
+        const float shrink = power_of_two(most[m][i] - shift);
         most[m][i] = larger;
         float sum = 0;
         SHW_UNROLL
         for (int n = 0; n < kKeyTiles; ++n) {
           SHW_UNROLL
           for (int j = 2 * i; j < 2 * i + 2; ++j) {
-            s[m][n][j] = exp2f(s[m][n][j] - shift);
+            s[m][n][j] = power_of_two(fmaf(s[m][n][j], factor, -shift));
             sum = sum + s[m][n][j];
           }
         }
@@ -211,7 +204,7 @@ __device__ inline void flash_forward(void* out, float* lse, const void* q, const
       begin_tile(shared.v, values_at, a.v.stride[2], first, a.keys, a.value_width);
       float s[F::kRowTiles][F::kKeyTiles][4];
       rows_by_rows<E>(s, shared.q, warp_row, shared.k);
-      finish_scores<E>(
+      const float factor = finish_scores<E>(
           s, a, is_plain(a, at.first, F::kQueries, first, F::kKeys), [&](int m, int half) {
             return query_row(a, bias, at.b, at.h,
                              at.first + warp_row + m * 16 + row_in_tile(2 * half), first);
@@ -220,7 +213,7 @@ __device__ inline void flash_forward(void* out, float* lse, const void* q, const
       __syncthreads();  // the values are there, and the keys have been read
       if (first + F::kKeys < seen.end)
         begin_tile(shared.k, keys_at, a.k.stride[2], first + F::kKeys, a.keys, a.width);
-      softmax.add(s, sums);
+      softmax.add(s, factor, sums);
       weighted_rows<E>(sums, s, shared.v);
     }
     finish_copies();
@@ -255,18 +248,46 @@ struct FlashGradients {
 
 // The weight of a pair, from its score and log2(e) times its log-sum-exp, which is minus infinity
 // where the query sees nothing.
-__device__ inline float flash_weight(float score, float lse) {
-  return lse == minus_infinity<float>() ? 0.0f : exp2f(score - lse);
+__device__ inline float flash_weight(float score, float factor, float lse) {
+  return lse == minus_infinity<float>() ? 0.0f : power_of_two(fmaf(score, factor, -lse));
 }
 
+// What is read from shared memory bounds these kernels: a warp with two tiles of rows reads half as
+// much for each product. While one stage of tiles is multiplied, the next is copied, where 48 KiB
+// hold two.
 template <int kWidth>
 struct FlashBackward {
-  static constexpr int kRows = kFlashBackwardRows;  // of the tile that a block works on
-  static constexpr int kOthers = 4096 / kWidth;     // of the tiles that it goes over
+  static constexpr int kRows = flash_backward_rows(kWidth);  // of the tile that a block works on
+  static constexpr int kRowTiles = kRows / (kFlashWarps * 16);
+  static constexpr int kOthers = 32;  // of the tiles that it goes over
+  static constexpr int kStages = kWidth <= 64 ? 2 : 1;
   static constexpr int kTiles = kOthers / 8, kOutTiles = kWidth / 8;
   FlashTile<kRows, kWidth> mine[2];
-  FlashTile<kOthers, kWidth> others[2];
+  FlashTile<kOthers, kWidth> others[kStages][2];
 };
+
+// The tiles that a block goes over, `count` of them: begin(stage, number) begins to copy one,
+// work(stage, number) is the block's work on it.
+template <int kStages, class Begin, class Work>
+__device__ inline void over_tiles(int count, const Begin& begin, const Work& work) {
+  if (count > 0) begin(0, 0);
+  SHW_UNROLL_BY(1)
+  for (int i = 0; i < count; ++i) {
+    finish_copies();
+    __syncthreads();  // the tiles are there, and those before them have been read
+    const bool is_last = i + 1 == count;
+    if (kStages > 1 && !is_last) begin((i + 1) % kStages, i + 1);
+    work(i % kStages, i);
+    if (kStages > 1) continue;
+    __syncthreads();
+    if (!is_last) begin(0, i + 1);
+  }
+  finish_copies();
+  __syncthreads();  // the tiles may be overwritten
+}
+__device__ inline int num_tiles(const FlashSpan& span, int tile) {
+  return span.begin < span.end ? (span.end - span.begin + tile - 1) / tile : 0;
+}
 
 // rowsum(grad ∘ out) of a query, by the four lanes that share it.
 template <class E>
@@ -290,7 +311,7 @@ __device__ inline void flash_dq(void* dq, void* dbias, float* deltas, const Flas
                                 FlashBackward<kWidth>& shared) {
   using F = FlashBackward<kWidth>;
   const AttentionArguments& a = p.forward;
-  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * 16;
+  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * F::kRowTiles * 16;
   const int tiles = static_cast<int>((a.queries + F::kRows - 1) / F::kRows);
   const i64 blocks = flash_blocks(a.batch, a.heads, a.queries, F::kRows);
   for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
@@ -301,61 +322,124 @@ __device__ inline void flash_dq(void* dq, void* dbias, float* deltas, const Flas
                a.width);
     begin_tile(shared.mine[1], head_rows(in.grad, p.grad, at.b, at.h), p.grad.stride[2], at.first,
                a.queries, a.value_width);
-    float lse[2], delta[2];
+    const auto query_of = [&](int m, int half) {
+      return at.first + warp_row + m * 16 + row_in_tile(2 * half);
+    };
+    float lse[F::kRowTiles][2], delta[F::kRowTiles][2];
     SHW_UNROLL
-    for (int i = 0; i < 2; ++i) {
-      const int query = at.first + warp_row + row_in_tile(2 * i);
-      delta[i] = flash_delta<E>(p, in, at, query);
-      lse[i] = query < a.queries ? in.lse[lse_offset(a, at.b, at.h, query)] * kLog2E
-                                 : minus_infinity<float>();
-      if (query < a.queries && column_in_tile(0) == 0)
-        deltas[(at.b * a.heads + at.h) * a.queries + query] = delta[i];
+    for (int m = 0; m < F::kRowTiles; ++m) {
+      SHW_UNROLL
+      for (int i = 0; i < 2; ++i) {
+        const int query = query_of(m, i);
+        delta[m][i] = flash_delta<E>(p, in, at, query);
+        lse[m][i] = query < a.queries ? in.lse[lse_offset(a, at.b, at.h, query)] * kLog2E
+                                      : minus_infinity<float>();
+        if (query < a.queries && column_in_tile(0) == 0)
+          deltas[(at.b * a.heads + at.h) * a.queries + query] = delta[m][i];
+      }
     }
     // The gradient of a bias has a value for every pair, also for those that are not seen.
     const FlashSpan seen = dbias == nullptr ? keys_of_tile(a, at.first, F::kRows)
                                             : FlashSpan{0, static_cast<int>(a.keys)};
-    float sums[1][F::kOutTiles][4] = {};
-    for (int first = seen.begin; first < seen.end; first += F::kOthers) {
-      begin_tile(shared.others[0], head_rows(in.k, a.k, at.b, key_head), a.k.stride[2], first,
-                 a.keys, a.width);
-      begin_tile(shared.others[1], head_rows(in.v, a.v, at.b, key_head), a.v.stride[2], first,
-                 a.keys, a.value_width);
-      finish_copies();
-      __syncthreads();
-      float s[1][F::kTiles][4], along[1][F::kTiles][4];
-      rows_by_rows<E>(s, shared.mine[0], warp_row, shared.others[0]);
-      finish_scores<E>(s, a, is_plain(a, at.first, F::kRows, first, F::kOthers),
-                       [&](int, int half) {
-                         return query_row(a, in.bias, at.b, at.h,
-                                          at.first + warp_row + row_in_tile(2 * half), first);
-                       });
-      rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[1]);
+    float sums[F::kRowTiles][F::kOutTiles][4] = {};
+    const auto begin = [&](int stage, int number) {
+      const int first = seen.begin + number * F::kOthers;
+      begin_tile(shared.others[stage][0], head_rows(in.k, a.k, at.b, key_head), a.k.stride[2],
+                 first, a.keys, a.width);
+      begin_tile(shared.others[stage][1], head_rows(in.v, a.v, at.b, key_head), a.v.stride[2],
+                 first, a.keys, a.value_width);
+    };
+    const auto work = [&](int stage, int number) {
+      const int first = seen.begin + number * F::kOthers;
+      float s[F::kRowTiles][F::kTiles][4], along[F::kRowTiles][F::kTiles][4];
+      rows_by_rows<E>(s, shared.mine[0], warp_row, shared.others[stage][0]);
+      const float factor = finish_scores<E>(
+          s, a, is_plain(a, at.first, F::kRows, first, F::kOthers), [&](int m, int half) {
+            return query_row(a, in.bias, at.b, at.h, query_of(m, half), first);
+          });
+      rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[stage][1]);
       SHW_UNROLL
-      for (int half = 0; half < 2; ++half) {
-        const int query = at.first + warp_row + row_in_tile(2 * half);
-        char* to = static_cast<char*>(dbias) + head_offset(p.dbias, at.b, at.h, query) +
-                   first * p.dbias.stride[3];
-        const int there = query < a.queries ? static_cast<int>(a.keys) - first : 0;
-        const int step = static_cast<int>(p.dbias.stride[3]);
+      for (int m = 0; m < F::kRowTiles; ++m) {
         SHW_UNROLL
-        for (int n = 0; n < F::kTiles; ++n) {
+        for (int half = 0; half < 2; ++half) {
           SHW_UNROLL
-          for (int i = 2 * half; i < 2 * half + 2; ++i) {
-            const int column = n * 8 + column_in_tile(i);
-            s[0][n][i] = flash_weight(s[0][n][i], lse[half]) * (along[0][n][i] - delta[half]);
-            if (dbias != nullptr && column < there) put(to + column * step, E::narrow(s[0][n][i]));
+          for (int n = 0; n < F::kTiles; ++n) {
+            SHW_UNROLL
+            for (int i = 2 * half; i < 2 * half + 2; ++i)
+              s[m][n][i] = flash_weight(s[m][n][i], factor, lse[m][half]) *
+                           (along[m][n][i] - delta[m][half]);
+          }
+          if (dbias == nullptr) continue;
+          const int query = query_of(m, half);
+          char* to = static_cast<char*>(dbias) + head_offset(p.dbias, at.b, at.h, query) +
+                     first * p.dbias.stride[3];
+          const int there = query < a.queries ? static_cast<int>(a.keys) - first : 0;
+          const int step = static_cast<int>(p.dbias.stride[3]);
+          SHW_UNROLL
+          for (int n = 0; n < F::kTiles; ++n) {
+            SHW_UNROLL
+            for (int i = 2 * half; i < 2 * half + 2; ++i) {
+              const int column = n * 8 + column_in_tile(i);
+              if (column < there) put(to + column * step, E::narrow(s[m][n][i]));
+            }
           }
         }
       }
-      weighted_rows<E>(sums, s, shared.others[0]);
-      __syncthreads();  // the tiles may be overwritten
-    }
-    finish_copies();
-    __syncthreads();
+      weighted_rows<E>(sums, s, shared.others[stage][0]);
+    };
+    over_tiles<F::kStages>(num_tiles(seen, F::kOthers), begin, work);
     const auto scale = static_cast<float>(a.scale);
-    if (dq != nullptr)
-      store_rows<E>(sums[0], scale, scale, head_rows(dq, p.dq, at.b, at.h), p.dq.stride[2],
-                    at.first + warp_row, a.queries, a.width);
+    if (dq == nullptr) continue;
+    SHW_UNROLL
+    for (int m = 0; m < F::kRowTiles; ++m)
+      store_rows<E>(sums[m], scale, scale, head_rows(dq, p.dq, at.b, at.h), p.dq.stride[2],
+                    at.first + warp_row + m * 16, a.queries, a.width);
+  }
+}
+
+// What belongs to the queries of a tile's columns: their log-sum-exps and deltas, `there` of them.
+struct FlashColumns {
+  const float* lse;
+  i64 lse_step;
+  const float* deltas;
+  int there;
+};
+// Scores of keys by queries become weights.
+template <int kRowTiles, int kTiles>
+__device__ inline void weigh_queries(float (&s)[kRowTiles][kTiles][4], float factor,
+                                     const FlashColumns& of) {
+  SHW_UNROLL
+  for (int n = 0; n < kTiles; ++n) {
+    SHW_UNROLL
+    for (int j = 0; j < 2; ++j) {
+      const int column = n * 8 + column_in_tile(j);
+      const float lse =
+          column < of.there ? of.lse[column * of.lse_step] * kLog2E : minus_infinity<float>();
+      SHW_UNROLL
+      for (int m = 0; m < kRowTiles; ++m) {
+        s[m][n][j] = flash_weight(s[m][n][j], factor, lse);
+        s[m][n][2 + j] = flash_weight(s[m][n][2 + j], factor, lse);
+      }
+    }
+  }
+}
+// Weights become the gradients of scores. `along`: the products of values and gradients.
+template <int kRowTiles, int kTiles>
+__device__ inline void differentiate_scores(float (&s)[kRowTiles][kTiles][4],
+                                            const float (&along)[kRowTiles][kTiles][4],
+                                            const FlashColumns& of) {
+  SHW_UNROLL
+  for (int n = 0; n < kTiles; ++n) {
+    SHW_UNROLL
+    for (int j = 0; j < 2; ++j) {
+      const int column = n * 8 + column_in_tile(j);
+      const float delta = column < of.there ? of.deltas[column] : 0.0f;
+      SHW_UNROLL
+      for (int m = 0; m < kRowTiles; ++m) {
+        s[m][n][j] = s[m][n][j] * (along[m][n][j] - delta);
+        s[m][n][2 + j] = s[m][n][2 + j] * (along[m][n][2 + j] - delta);
+      }
+    }
   }
 }
 
@@ -365,7 +449,7 @@ __device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const 
                                  FlashBackward<kWidth>& shared) {
   using F = FlashBackward<kWidth>;
   const AttentionArguments& a = p.forward;
-  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * 16;
+  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * F::kRowTiles * 16;
   const int group = static_cast<int>(a.heads / a.key_heads);
   const i64 blocks = flash_blocks(a.batch, a.key_heads, a.keys, F::kRows);
   for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
@@ -374,57 +458,49 @@ __device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const 
                a.width);
     begin_tile(shared.mine[1], head_rows(in.v, a.v, at.b, at.h), a.v.stride[2], at.first, a.keys,
                a.value_width);
-    float keys[1][F::kOutTiles][4] = {}, values[1][F::kOutTiles][4] = {};
+    float keys[F::kRowTiles][F::kOutTiles][4] = {}, values[F::kRowTiles][F::kOutTiles][4] = {};
     const FlashSpan seen = queries_of_tile(a, at.first, F::kRows);
-    for (int h = at.h * group; h < (at.h + 1) * group; ++h)
-      for (int first = seen.begin; first < seen.end; first += F::kOthers) {
-        begin_tile(shared.others[0], head_rows(in.q, a.q, at.b, h), a.q.stride[2], first, a.queries,
-                   a.width);
-        begin_tile(shared.others[1], head_rows(in.grad, p.grad, at.b, h), p.grad.stride[2], first,
-                   a.queries, a.value_width);
-        finish_copies();
-        __syncthreads();
-        float s[1][F::kTiles][4], along[1][F::kTiles][4];
-        rows_by_rows<E>(s, shared.mine[0], warp_row, shared.others[0]);
-        finish_scores<E>(s, a, is_plain(a, first, F::kOthers, at.first, F::kRows),
-                         [&](int, int half) {
-                           return key_row(a, in.bias, at.b, h,
-                                          at.first + warp_row + row_in_tile(2 * half), first);
-                         });
-        rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[1]);
-        const float* lse_at = in.lse + lse_offset(a, at.b, h, first);
-        const float* deltas_at = deltas + (at.b * a.heads + h) * a.queries + first;
-        const int there = static_cast<int>(a.queries) - first;
-        SHW_UNROLL
-        for (int n = 0; n < F::kTiles; ++n) {
-          SHW_UNROLL
-          for (int j = 0; j < 2; ++j) {
-            const int column = n * 8 + column_in_tile(j);
-            const bool is_there = column < there;
-            const float lse =
-                is_there ? lse_at[column * a.lse_row] * kLog2E : minus_infinity<float>();
-            const float delta = is_there ? deltas_at[column] : 0.0f;
-            SHW_UNROLL
-            for (int half = 0; half < 2; ++half) {
-              float& weight = s[0][n][2 * half + j];
-              weight = flash_weight(weight, lse);
-              along[0][n][2 * half + j] = weight * (along[0][n][2 * half + j] - delta);
-            }
-          }
-        }
-        if (dv != nullptr) weighted_rows<E>(values, s, shared.others[1]);
-        if (dk != nullptr) weighted_rows<E>(keys, along, shared.others[0]);
-        __syncthreads();  // the tiles may be overwritten
-      }
-    finish_copies();
-    __syncthreads();
+    const int of_head = num_tiles(seen, F::kOthers);  // tiles; those of one head after another
+    const auto head_of = [&](int number) { return at.h * group + number / of_head; };
+    const auto first_of = [&](int number) { return seen.begin + number % of_head * F::kOthers; };
+    const auto begin = [&](int stage, int number) {
+      const int h = head_of(number), first = first_of(number);
+      begin_tile(shared.others[stage][0], head_rows(in.q, a.q, at.b, h), a.q.stride[2], first,
+                 a.queries, a.width);
+      begin_tile(shared.others[stage][1], head_rows(in.grad, p.grad, at.b, h), p.grad.stride[2],
+                 first, a.queries, a.value_width);
+    };
+    const auto work = [&](int stage, int number) {
+      const int h = head_of(number), first = first_of(number);
+      const FlashColumns queries{in.lse + lse_offset(a, at.b, h, first), a.lse_row,
+                                 deltas + (at.b * a.heads + h) * a.queries + first,
+                                 static_cast<int>(a.queries) - first};
+      float s[F::kRowTiles][F::kTiles][4];
+      rows_by_rows<E>(s, shared.mine[0], warp_row, shared.others[stage][0]);
+      const float factor = finish_scores<E>(
+          s, a, is_plain(a, first, F::kOthers, at.first, F::kRows), [&](int m, int half) {
+            return key_row(a, in.bias, at.b, h,
+                           at.first + warp_row + m * 16 + row_in_tile(2 * half), first);
+          });
+      weigh_queries(s, factor, queries);
+      if (dv != nullptr) weighted_rows<E>(values, s, shared.others[stage][1]);
+      float along[F::kRowTiles][F::kTiles][4];
+      rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[stage][1]);
+      differentiate_scores(s, along, queries);
+      if (dk != nullptr) weighted_rows<E>(keys, s, shared.others[stage][0]);
+    };
+    over_tiles<F::kStages>(of_head * group, begin, work);
     const auto scale = static_cast<float>(a.scale);
-    if (dk != nullptr)
-      store_rows<E>(keys[0], scale, scale, head_rows(dk, p.dk, at.b, at.h), p.dk.stride[2],
-                    at.first + warp_row, a.keys, a.width);
-    if (dv != nullptr)
-      store_rows<E>(values[0], 1.0f, 1.0f, head_rows(dv, p.dv, at.b, at.h), p.dv.stride[2],
-                    at.first + warp_row, a.keys, a.value_width);
+    SHW_UNROLL
+    for (int m = 0; m < F::kRowTiles; ++m) {
+      const int row = at.first + warp_row + m * 16;
+      if (dk != nullptr)
+        store_rows<E>(keys[m], scale, scale, head_rows(dk, p.dk, at.b, at.h), p.dk.stride[2], row,
+                      a.keys, a.width);
+      if (dv != nullptr)
+        store_rows<E>(values[m], 1.0f, 1.0f, head_rows(dv, p.dv, at.b, at.h), p.dv.stride[2], row,
+                      a.keys, a.value_width);
+    }
   }
 }
 
