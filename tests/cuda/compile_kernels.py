@@ -16,7 +16,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ARCHITECTURES = ["sm_80", "sm_90a", "sm_100"]
-NO_SPILLS = {"flash", "attention", "norm", "lines", "reduction", "grouped", "convolution", "sort"}
+NO_SPILLS = {"flash", "attention", "norm", "lines", "reduction", "grouped", "convolution", "sort",
+             "tiled_attention"}
 
 
 def compiled(folder, program, architecture, out):

@@ -27,6 +27,7 @@
 #include "runtime/cuda/plugin/kernels/ranking.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
 #include "runtime/cuda/plugin/kernels/sort.cuh"
+#include "runtime/cuda/plugin/kernels/tiled_attention.cuh"
 
 namespace shw::fakes {
 namespace {

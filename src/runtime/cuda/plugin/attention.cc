@@ -7,6 +7,7 @@
 #include "runtime/cuda/plugin/documents.h"
 #include "runtime/cuda/plugin/flash.h"
 #include "runtime/cuda/plugin/loops.h"
+#include "runtime/cuda/plugin/tiled_attention.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -16,6 +17,11 @@ bool is_there(std::span<const TensorType* const> types, size_t i) {
 }
 // The position of operand `documents`: behind the others of sdpa, and of sdpa_backward.
 constexpr size_t kDocuments = 4, kDocumentsOfBackward = 9;
+
+unsigned tile_programs(bool is_flash, bool is_tiled) {
+  return (is_flash ? cuda::programs(DeviceProgram::flash) : 0) |
+         (is_tiled ? cuda::programs(DeviceProgram::tiled_attention) : 0);
+}
 
 void* pointer(void* const* buffers, size_t i, bool there) { return there ? buffers[i] : nullptr; }
 
@@ -78,13 +84,14 @@ class Sdpa final : public CudaKernel {
   AttentionArguments arguments{};
   bool is_f64 = false, has_out = false, has_lse = false;
   bool is_flash = false;  // if the addresses allow it, too
+  bool is_tiled = false;  // where it is not flash
   Documents documents;
   size_t output = 0, num_outputs = 0;
   std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
 
   int64_t workspace_bytes() const override { return documents.bytes(); }
   unsigned programs() const override {
-    return documents.programs() | (is_flash ? cuda::programs(DeviceProgram::flash) : 0);
+    return documents.programs() | tile_programs(is_flash, is_tiled);
   }
 
  protected:
@@ -99,6 +106,7 @@ class Sdpa final : public CudaKernel {
     SHW_ASSIGN_OR_RETURN(
         const KeySpan* spans,
         documents.run(stream, buffers, buffers[output + num_outputs], origin.node));
+    if (is_tiled) return launch_tiled(stream, arguments, given, spans);
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
         std::max<int64_t>(1, arguments.batch * arguments.heads * arguments.queries), out, lse,
@@ -112,7 +120,7 @@ enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
 class SdpaBackward final : public CudaKernel {
  public:
   AttentionBackwardArguments arguments{};
-  bool is_f64 = false, is_flash = false;  // as above
+  bool is_f64 = false, is_flash = false, is_tiled = false;  // as above
   Documents documents;
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
@@ -123,7 +131,7 @@ class SdpaBackward final : public CudaKernel {
     return documents.bytes() + a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
   }
   unsigned programs() const override {
-    return documents.programs() | (is_flash ? cuda::programs(DeviceProgram::flash) : 0);
+    return documents.programs() | tile_programs(is_flash, is_tiled);
   }
 
  protected:
@@ -139,6 +147,7 @@ class SdpaBackward final : public CudaKernel {
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
                          documents.run(stream, buffers, workspace, origin.node));
+    if (is_tiled) return launch_tiled(stream, arguments, given, spans);
     SHW_RETURN_IF_ERROR(launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_dq_f64 : DeviceKernel::shw_attention_dq_f32,
         a.batch * a.heads * a.queries, result(kDq), result(kDbias), deltas, buffers[kGrad],
@@ -205,6 +214,7 @@ Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
     kernel->zeros.emplace_back(kernel->output + i, args.outputs[i]->bytes());
   }
   kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
+  kernel->is_tiled = fits_tiled(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 
@@ -235,6 +245,7 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
                        Documents::of(args, kDocumentsOfBackward, s, "sdpa_backward"));
   SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
   kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
+  kernel->is_tiled = fits_tiled(kernel->arguments.forward);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 

@@ -22,7 +22,8 @@
   X(progress)                \
   X(gathered)                \
   X(attention)               \
-  X(flash)
+  X(flash)                   \
+  X(tiled_attention)
 
 // X(program, name)
 #define SHW_CUDA_KERNELS(X)                  \
@@ -97,6 +98,12 @@
   X(flash, shw_flash_f16_128)                \
   X(flash, shw_flash_dq_f16_128)             \
   X(flash, shw_flash_dkv_f16_128)            \
+  X(tiled_attention, shw_tiled_64)           \
+  X(tiled_attention, shw_tiled_dq_64)        \
+  X(tiled_attention, shw_tiled_dkv_64)       \
+  X(tiled_attention, shw_tiled_128)          \
+  X(tiled_attention, shw_tiled_dq_128)       \
+  X(tiled_attention, shw_tiled_dkv_128)      \
   X(indexing, shw_index_read)                \
   X(indexing, shw_index_places)              \
   X(indexing, shw_index_write_f32)           \

@@ -1,0 +1,54 @@
+#include "runtime/cuda/plugin/tiled_attention.h"
+
+#include <algorithm>
+
+#include "runtime/cuda/plugin/kernel.h"
+#include "tensor/dtype.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+constexpr i64 kNarrow = 64, kWide = 128;  // columns of the kernels
+
+i64 columns(const AttentionArguments& a) { return std::max(a.width, a.value_width); }
+
+template <class... P>
+Status launch_rows(CudaStream& stream, DeviceKernel kernel, i64 heads, i64 rows, i64 tile,
+                   P... parameters) {
+  void* pointers[] = {&parameters...};
+  // One block at least: it fills what is beyond the queries.
+  return stream.launch(kernel, std::max<i64>(1, heads * ((rows + tile - 1) / tile)), kTiledThreads,
+                       pointers);
+}
+
+}  // namespace
+
+bool fits_tiled(const AttentionArguments& a) {
+  return a.q.dtype != kDeviceF64 && columns(a) <= kWide;
+}
+
+Status launch_tiled(CudaStream& stream, const AttentionArguments& a, const AttentionBuffers& b,
+                    const KeySpan* spans) {
+  const bool is_narrow = columns(a) <= kNarrow;
+  return launch_rows(stream, is_narrow ? DeviceKernel::shw_tiled_64 : DeviceKernel::shw_tiled_128,
+                     a.batch * a.heads, a.queries, kTiledForwardRows, b.out, b.lse, b.q, b.k, b.v,
+                     b.bias, spans, a);
+}
+
+Status launch_tiled(CudaStream& stream, const AttentionBackwardArguments& p,
+                    const AttentionGradients& b, const KeySpan* spans) {
+  const AttentionArguments& a = p.forward;
+  const bool is_narrow = columns(a) <= kNarrow;
+  const i64 rows = tiled_backward_rows(static_cast<int>(columns(a)));
+  SHW_RETURN_IF_ERROR(launch_rows(
+      stream, is_narrow ? DeviceKernel::shw_tiled_dq_64 : DeviceKernel::shw_tiled_dq_128,
+      a.batch * a.heads, a.queries, rows, b.dq, b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias,
+      b.out, b.lse, spans, p));
+  if (b.dk == nullptr && b.dv == nullptr) return {};
+  return launch_rows(stream,
+                     is_narrow ? DeviceKernel::shw_tiled_dkv_64 : DeviceKernel::shw_tiled_dkv_128,
+                     a.batch * a.key_heads, a.keys, rows, b.dk, b.dv, b.deltas, b.grad, b.q, b.k,
+                     b.v, b.bias, b.out, b.lse, spans, p);
+}
+
+}  // namespace shw::runtime::cuda
