@@ -38,12 +38,12 @@ bool are_aligned(std::initializer_list<const void*> pointers) {
       pointers, [](const void* p) { return reinterpret_cast<uintptr_t>(p) % kChunkBytes == 0; });
 }
 
+bool is_narrow(const AttentionArguments& a) { return std::max(a.width, a.value_width) <= 64; }
 // The kernel for these columns and this type, of four in a row: bf16, f16; 64 and 128 columns.
 DeviceKernel pick(const AttentionArguments& a, DeviceKernel bf16_64, DeviceKernel bf16_128,
                   DeviceKernel f16_64, DeviceKernel f16_128) {
-  const bool is_narrow = std::max(a.width, a.value_width) <= 64;
-  if (a.q.dtype == kDeviceBF16) return is_narrow ? bf16_64 : bf16_128;
-  return is_narrow ? f16_64 : f16_128;
+  if (a.q.dtype == kDeviceBF16) return is_narrow(a) ? bf16_64 : bf16_128;
+  return is_narrow(a) ? f16_64 : f16_128;
 }
 
 // More blocks than there are tiles find nothing to do.
@@ -91,7 +91,7 @@ Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
   const DeviceKernel dq =
       pick(a, DeviceKernel::shw_flash_dq_bf16_64, DeviceKernel::shw_flash_dq_bf16_128,
            DeviceKernel::shw_flash_dq_f16_64, DeviceKernel::shw_flash_dq_f16_128);
-  const int rows = flash_backward_rows(static_cast<int>(std::max(a.width, a.value_width)));
+  const int rows = is_narrow(a) ? kFlashBackwardRows<64> : kFlashBackwardRows<128>;
   SHW_RETURN_IF_ERROR(launch(stream, dq, head_tiles(a.batch * a.heads, a.queries, rows), b.dq,
                              b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p));
   if (b.dk == nullptr && b.dv == nullptr) return {};

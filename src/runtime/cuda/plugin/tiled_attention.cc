@@ -8,7 +8,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr i64 kNarrow = 64, kWide = 128;  // columns of the kernels
+constexpr int kNarrow = 64, kWide = 128;  // columns of the kernels
 
 i64 columns(const AttentionArguments& a) { return std::max(a.width, a.value_width); }
 
@@ -39,7 +39,7 @@ Status launch_tiled(CudaStream& stream, const AttentionBackwardArguments& p,
                     const AttentionGradients& b, const KeySpan* spans) {
   const AttentionArguments& a = p.forward;
   const bool is_narrow = columns(a) <= kNarrow;
-  const i64 rows = tiled_backward_rows(static_cast<int>(columns(a)));
+  const i64 rows = is_narrow ? kTiledBackwardRows<kNarrow> : kTiledBackwardRows<kWide>;
   SHW_RETURN_IF_ERROR(launch_rows(
       stream, is_narrow ? DeviceKernel::shw_tiled_dq_64 : DeviceKernel::shw_tiled_dq_128,
       a.batch * a.heads, a.queries, rows, b.dq, b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias,

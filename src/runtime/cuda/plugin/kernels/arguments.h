@@ -382,11 +382,13 @@ struct PagedAttentionArguments {
 // Attention on tensor cores: threads of a block, and the rows of the tile that a block works on.
 constexpr int kFlashThreads = 128, kFlashForwardRows = 128;
 // Of the kernels of 64 columns, and of 128, whose sums need more registers.
-constexpr int flash_backward_rows(int columns) { return columns <= 64 ? 128 : 64; }
+template <int kColumns>
+constexpr int kFlashBackwardRows = kColumns <= 64 ? 128 : 64;
 
 // Attention on tiles in f32: the same.
 constexpr int kTiledThreads = 128, kTiledForwardRows = 32;
-constexpr int tiled_backward_rows(int columns) { return columns <= 64 ? 32 : 16; }
+template <int kColumns>
+constexpr int kTiledBackwardRows = kColumns <= 64 ? 32 : 16;
 
 struct AttentionBackwardArguments {
   AttentionArguments forward;

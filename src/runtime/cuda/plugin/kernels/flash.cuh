@@ -257,7 +257,7 @@ __device__ inline float flash_weight(float score, float factor, float lse) {
 // hold two.
 template <int kWidth>
 struct FlashBackward {
-  static constexpr int kRows = flash_backward_rows(kWidth);  // of the tile that a block works on
+  static constexpr int kRows = kFlashBackwardRows<kWidth>;  // of the tile that a block works on
   static constexpr int kRowTiles = kRows / (kFlashWarps * 16);
   static constexpr int kOthers = 32;  // of the tiles that it goes over
   static constexpr int kStages = kWidth <= 64 ? 2 : 1;

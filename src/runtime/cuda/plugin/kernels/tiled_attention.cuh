@@ -281,7 +281,7 @@ __device__ inline float tiled_weight(float score, float lse) {
 
 template <int kWidth>
 using TiledBackwardShape =
-    TiledShape<tiled_backward_rows(kWidth), tiled_backward_rows(kWidth), kWidth>;
+    TiledShape<kTiledBackwardRows<kWidth>, kTiledBackwardRows<kWidth>, kWidth>;
 
 template <class S>
 struct TiledBackward {
