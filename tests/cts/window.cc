@@ -120,6 +120,15 @@ Window& Window::fill(const std::function<Number(int64_t)>& f) {
   return *this;
 }
 
+Window& Window::permute(const std::vector<size_t>& order) {
+  const TensorType from = type_;
+  for (size_t d = 0; d < order.size(); ++d) {
+    type_.shape[d] = from.shape[order[d]];
+    type_.strides[d] = from.strides[order[d]];
+  }
+  return *this;
+}
+
 size_t Window::place(const Index& index) const {
   int64_t element = 0;
   for (size_t d = 0; d < index.size(); ++d) element += index[d] * type_.strides[d];

@@ -32,6 +32,10 @@ class Window {
   // Elements in row-major order become f(0), f(1), …
   Window& fill(const std::function<Number(int64_t)>& f);
 
+  // The same elements in another order of dims, as a view has them: dim d becomes what was
+  // order[d].
+  Window& permute(const std::vector<size_t>& order);
+
   const TensorType& type() const { return type_; }
   Dtype dtype() const { return type_.dtype; }
   const Dims& shape() const { return type_.shape; }

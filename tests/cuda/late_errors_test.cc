@@ -109,11 +109,11 @@ void expect_text(const Status& status, const std::string& text) {
 
 TEST(CudaLateErrors, NameTheStepWhoseKernelFailed) {
   const auto plan = chain();
-  for (const int step : {0, 1, 7, kLength - 1, kLength}) {
+  for (const int step : {0, 1, 7, kLength - 1}) {  // the step behind them is the driver's copy
     const Job job(plan);
     const Injected fault("a kernel", 999, step);
     const Status status = job.run();
-    const std::string kernel = step == kLength ? "clone" : step % 2 == 0 ? "neg" : "exp";
+    const std::string kernel = step % 2 == 0 ? "neg" : "exp";
     expect_text(status, "; it was in step " + std::to_string(step) + " of entry 'step': " + kernel +
                             " of node " + std::to_string(step));
     EXPECT_EQ(status.node_index(), step);

@@ -10,6 +10,7 @@
 #define __device__
 #define __shared__ static thread_local
 #define __launch_bounds__(...)
+#define __noinline__
 
 namespace shw::fakes {
 struct Coordinates {

@@ -21,6 +21,14 @@ DeviceKernel kernel_of(ComputeType type) {
   return DeviceKernel::shw_pointwise_c64;
 }
 
+constexpr size_t kResult = 0;
+
+// That kernels of elements side by side take.
+bool is_vectorised(Dtype dtype) {
+  return dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBF16 ||
+         dtype == Dtype::kBool || dtype == Dtype::kU8;
+}
+
 }  // namespace
 
 ComputeType compute_type(Dtype dtype) {
@@ -51,15 +59,35 @@ Pointwise::Pointwise(PointwiseOp op, Dtype compute, const TensorType& result,
     return o.type != nullptr ? o.strides_bytes : Dims(result.shape.size(), 0);
   };
   const Dims all[4] = {strides_bytes(result), strides(a), strides(b), strides(c)};
+  const TensorType* types[4] = {&result, a.type, b.type, c.type};
   arguments_.loops = device_loops(result.shape, all, arguments_.stride);
-  arguments_.dtype[0] = static_cast<int>(result.dtype);
-  int* dtype = arguments_.dtype;
-  for (const PointwiseOperand* o : {&a, &b, &c})
-    if (++dtype; o->type != nullptr) *dtype = static_cast<int>(o->type->dtype);
+  for (int o = 0; o < 4; ++o)
+    if (types[o] != nullptr) arguments_.dtype[o] = static_cast<int>(types[o]->dtype);
   arguments_.formula.op = op;
   arguments_.formula.fixed = -1;
   arguments_.formula.number = 1;
   arguments_.formula.integer = 1;
+  plan_vectors(types);
+}
+
+// Whether neighbouring elements of all operands lie side by side, and are of dtypes that kernels
+// take several at a time of.
+void Pointwise::plan_vectors(std::span<const TensorType* const> types) {
+  if (compute_ != ComputeType::kF32 || arguments_.loops.rank != 1 ||
+      types[kResult]->dtype == Dtype::kU8)
+    return;
+  int64_t widest = 0;
+  std::array<int64_t, 4> bytes{};
+  for (size_t o = 0; o < types.size(); ++o) {
+    if (types[o] == nullptr) continue;
+    const int64_t size = dtype_size(types[o]->dtype), stride = arguments_.stride[o][0];
+    if (!is_vectorised(types[o]->dtype) || (stride != size && (stride != 0 || o == kResult)))
+      return;
+    if (stride == size) bytes[o] = size;
+    widest = std::max(widest, bytes[o]);
+  }
+  at_once_ = widest > 2 ? kDenseWide : kDenseNarrow;
+  for (size_t o = 0; o < types.size(); ++o) vector_bytes_[o] = bytes[o] * at_once_;
 }
 
 void Pointwise::set_parameter(const Number& number) {
@@ -75,7 +103,22 @@ void Pointwise::set_fixed(int operand, const Number& number) {
 
 Status Pointwise::run(CudaStream& stream, void* result, const void* a, const void* b,
                       const void* c) const {
-  return launch_elements(stream, kernel_, arguments_.loops.total, result, a, b, c, arguments_);
+  if (bits_) return bits_->run(stream, result, a);
+  const int64_t total = arguments_.loops.total;
+  if (at_once_ == 0 || !is_aligned({result, a, b, c}))
+    return launch_elements(stream, kernel_, total, result, a, b, c, arguments_);
+  const DeviceKernel dense = at_once_ == kDenseWide ? DeviceKernel::shw_pointwise_dense_wide
+                                                    : DeviceKernel::shw_pointwise_dense_narrow;
+  return launch_elements(stream, dense, (total + at_once_ - 1) / at_once_, result, a, b, c,
+                         arguments_);
+}
+
+bool Pointwise::is_aligned(const std::array<const void*, 4>& addresses) const {
+  for (size_t o = 0; o < addresses.size(); ++o)
+    if (vector_bytes_[o] != 0 &&
+        reinterpret_cast<uintptr_t>(addresses[o]) % static_cast<uintptr_t>(vector_bytes_[o]) != 0)
+      return false;
+  return true;
 }
 
 StepFormula Pointwise::formula(const std::array<int, 3>& inputs) const {
@@ -86,9 +129,12 @@ StepFormula Pointwise::formula(const std::array<int, 3>& inputs) const {
   return formula;
 }
 
-// Computed in what holds every value of the source: a conversion rounds once.
+// Computed in what holds every value of the source: a conversion rounds once. Elements of one dtype
+// keep their bits, as on the CPU.
 Pointwise make_copy(const TensorType& to, const TensorType& from) {
-  return {PointwiseOp::kCopy, from.dtype, to, {&from, strides_bytes(from)}};
+  Pointwise copy(PointwiseOp::kCopy, from.dtype, to, {&from, strides_bytes(from)});
+  if (to.dtype == from.dtype) copy.bits_.emplace(to, from);
+  return copy;
 }
 
 }  // namespace shw::runtime::cuda

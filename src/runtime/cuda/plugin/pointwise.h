@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "runtime/cuda/plugin/bit_copy.h"
 #include "runtime/cuda/plugin/kernel.h"
 
 namespace shw::runtime::cuda {
@@ -33,9 +34,19 @@ class Pointwise {
   StepFormula formula(const std::array<int, 3>& inputs) const;
 
  private:
+  friend Pointwise make_copy(const TensorType& to, const TensorType& from);
+  void plan_vectors(std::span<const TensorType* const> types);
+  bool is_aligned(const std::array<const void*, 4>& addresses) const;
+
   ComputeType compute_ = ComputeType::kF32;
   DeviceKernel kernel_ = DeviceKernel::shw_pointwise_f32;
   PointwiseArguments arguments_{};
+  // Elements that a thread takes at a time where all addresses allow it; 0: those of the operands
+  // do not lie side by side.
+  int at_once_ = 0;
+  std::array<int64_t, 4>
+      vector_bytes_{};           // of so many, in the result and the operands; 0: not read
+  std::optional<BitCopy> bits_;  // of a copy that converts nothing
 };
 
 // The elements of `from` in the dtype and strides of `to`, which has its shape.

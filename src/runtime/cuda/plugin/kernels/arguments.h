@@ -135,6 +135,27 @@ struct PointwiseArguments {
   PointwiseFormula formula;
 };
 
+// Elements that a thread of shw_pointwise_dense_* takes from each operand at a time.
+constexpr int kDenseNarrow = 8, kDenseWide = 4;  // of 16 bits at most; where there are 32
+
+// A copy of bits between two windows, so many bytes at a time.
+struct MoveArguments {
+  DeviceLoops loops;
+  i64 stride[2][kMaxLoops];  // of the result, of the operand
+  int unit;                  // 1, 2, 4, 8 or 16
+};
+// The same where neighbours in the result are apart in the operand: matrices, with elements of so
+// many bytes, whose columns are side by side in the result and whose rows are in the operand.
+struct TransposeArguments {
+  DeviceLoops matrices;
+  i64 stride[2][kMaxLoops];
+  i64 rows, columns;
+  i64 to_row, from_column;  // strides
+  int unit;                 // 1, 2, 4 or 8
+};
+// Rows and columns of a tile: of elements of 1 or 2 bytes, and of wider ones.
+constexpr int kTransposeNarrow = 64, kTransposeWide = 32;
+
 enum class ReduceKind : int { kSum, kMean, kProduct, kMax, kMin, kAny, kAll };
 
 struct ReduceFormula {

@@ -218,6 +218,11 @@ __device__ inline void store_real(T x, void* base, i64 offset, int dtype) {
   }
 }
 
+// Neither is negative. A GPU divides 32 bits several times as fast as 64.
+__device__ inline i64 quotient(i64 a, i64 b) {
+  if ((a | b) >> 32 == 0) return static_cast<unsigned>(a) / static_cast<unsigned>(b);
+  return a / b;
+}
 // Offsets of run `at` of the loops, in N tensors.
 template <int N>
 struct Offsets {
@@ -227,17 +232,15 @@ template <int N>
 __device__ inline Offsets<N> offsets_at(const DeviceLoops& loops, const i64 (*stride)[kMaxLoops],
                                         i64 at) {
   Offsets<N> result = {};
-  for (int d = loops.rank - 1; d >= 0; --d) {
-    const i64 index = at % loops.size[d];
-    at /= loops.size[d];
+  if (loops.rank == 0) return result;
+  for (int d = loops.rank - 1; d > 0; --d) {
+    const i64 outer = quotient(at, loops.size[d]);
+    const i64 index = at - outer * loops.size[d];
     for (int o = 0; o < N; ++o) result.of[o] += index * stride[o][d];
+    at = outer;
   }
+  for (int o = 0; o < N; ++o) result.of[o] += at * stride[o][0];
   return result;
-}
-// Neither is negative. A GPU divides 32 bits several times as fast as 64.
-__device__ inline i64 quotient(i64 a, i64 b) {
-  if ((a | b) >> 32 == 0) return static_cast<unsigned>(a) / static_cast<unsigned>(b);
-  return a / b;
 }
 // `at` is less than loops.total.
 __device__ inline i64 offset_at(const DeviceLoops& loops, const i64* stride, i64 at) {

@@ -31,6 +31,10 @@
   X(pointwise, shw_pointwise_f64)            \
   X(pointwise, shw_pointwise_i64)            \
   X(pointwise, shw_pointwise_c64)            \
+  X(pointwise, shw_pointwise_dense_narrow)   \
+  X(pointwise, shw_pointwise_dense_wide)     \
+  X(pointwise, shw_move)                     \
+  X(pointwise, shw_transpose)                \
   X(reduction, shw_reduce_each_f64)          \
   X(reduction, shw_reduce_each_i64)          \
   X(reduction, shw_reduce_block_f64)         \

@@ -1,6 +1,7 @@
 // Pointwise operations with broadcasting, conversions and strided copies: a thread an element.
 #pragma once
-#include "pointwise_formula.cuh"
+#include "dense.cuh"
+#include "move.cuh"
 
 namespace shw::runtime::cuda {
 
