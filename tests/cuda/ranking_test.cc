@@ -117,5 +117,16 @@ TEST_F(CudaRankingTest, ManyIndicesAreScatteredAsOnTheCpu) {
   }
 }
 
+// More columns than a block has threads; rows that nobody reads, between and behind those that are.
+TEST_F(CudaRankingTest, WideRowsOfAnEmbeddingsGradient) {
+  for (Dtype dtype : {Dtype::kBF16, Dtype::kF32, Dtype::kF64})
+    for (int64_t width : {1, 8, 521}) {
+      Window rows(dtype, {23, width}), grad(dtype, {2, 19, width}), indices(Dtype::kI32, {2, 19});
+      grad.fill(cts::fractions(2));
+      indices.fill([](int64_t i) { return static_cast<double>(i % 3 == 0 ? 5 : i * i % 17); });
+      expect_as_on_the_cpu(*device_, "embedding_dense_backward", {&grad, &indices}, {&rows}, {}, 0);
+    }
+}
+
 }  // namespace
 }  // namespace shw::runtime::cuda

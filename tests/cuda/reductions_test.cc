@@ -186,6 +186,29 @@ TEST_F(CudaNormTest, LayerNormAgreesWithTheCpu) {
     }
 }
 
+// So many rows that the gradients of weight and bias are added up in slices, which differ in
+// length; and no rows.
+TEST_F(CudaNormTest, ParametersOfManyRows) {
+  for (Dtype dtype : kReals)
+    for (int64_t rows : {0, 1, 67})
+      for (Lie lie : {Lie::kDense, Lie::kPadded}) {
+        SCOPED_TRACE(std::string(dtype_name(dtype)) + " " + std::to_string(rows));
+        const Dtype wide = dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
+        Window x(dtype, {3, rows, 37}, lie), grad(dtype, {3, rows, 37}), mean(wide, {3, rows, 1}),
+            rstd(wide, {3, rows, 1}), dweight(dtype, {37}), dbias(dtype, {37}, Lie::kGaps);
+        x.fill(cts::fractions());
+        grad.fill(cts::fractions(1));
+        mean.fill(cts::fractions(2));
+        rstd.fill(cts::fractions(3));
+        const Attrs attrs = shape_attr({37});
+        expect_as_on_the_cpu(*device_, "native_layer_norm_backward",
+                             {&grad, &x, &mean, &rstd, nullptr, nullptr},
+                             {nullptr, &dweight, &dbias}, attrs, 64);
+        expect_as_on_the_cpu(*device_, "fused_rms_norm_backward", {&grad, &x, &rstd, nullptr},
+                             {nullptr, &dweight}, attrs, 64);
+      }
+}
+
 TEST_F(CudaNormTest, RmsNormAgreesWithTheCpu) {
   for (Dtype dtype : kReals) {
     SCOPED_TRACE(dtype_name(dtype));

@@ -1,11 +1,12 @@
 // Kernels that take several elements at a time where they lie side by side, and copies of bits: the
 // results of single elements, to the bit, and of the CPU.
+#include <cmath>
 #include <limits>
 
 #include "cuda/against_cpu.h"
 #include "runtime/cpu/device.h"
 
-namespace shw::runtime::cuda {
+namespace shw::runtime::cuda::side_by_side {
 namespace {
 
 using cts::Lie;
@@ -166,4 +167,4 @@ TEST_F(CudaSideBySideTest, CopiesOfPermutedDims) {
 }
 
 }  // namespace
-}  // namespace shw::runtime::cuda
+}  // namespace shw::runtime::cuda::side_by_side

@@ -1,5 +1,6 @@
 #include "runtime/cuda/plugin/embedding.h"
 
+#include "runtime/cuda/plugin/laid_kernel.h"
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/sorting.h"
 #include "runtime/table_part.h"
@@ -27,10 +28,12 @@ class Embedding final : public CudaKernel {
 
 class EmbeddingBackward final : public CudaKernel {
  public:
-  EmbeddingBackward(const EmbeddingBackwardArguments& arguments, bool is_f64, size_t output)
+  EmbeddingBackward(const EmbeddingBackwardArguments& arguments, const TensorType& out,
+                    size_t output)
       : arguments_(arguments),
-        kernel_(is_f64 ? DeviceKernel::shw_embedding_backward_f64
-                       : DeviceKernel::shw_embedding_backward_f32),
+        zeros_(make_fill(out, {})),
+        kernel_(out.dtype == Dtype::kF64 ? DeviceKernel::shw_embedding_backward_f64
+                                         : DeviceKernel::shw_embedding_backward_f32),
         output_(output) {}
   int64_t workspace_bytes() const override { return sort().workspace_bytes(); }
 
@@ -39,18 +42,22 @@ class EmbeddingBackward final : public CudaKernel {
     arguments_.step.node = origin.node;
     const void *grad = buffers[0], *indices = buffers[1];
     auto* entries = static_cast<SortEntry*>(buffers[output_ + 1]);
+    SHW_RETURN_IF_ERROR(zeros_.run(stream, buffers[output_], nullptr, nullptr));  // most rows
     SHW_RETURN_IF_ERROR(launch_elements(stream, DeviceKernel::shw_embedding_rows,
                                         arguments_.indices.total, entries, indices, stream.errors(),
                                         arguments_));
     SHW_ASSIGN_OR_RETURN(const SortEntry* sorted, sort().run(stream, entries));
-    return launch_blocks(stream, kernel_, arguments_.num_rows, buffers[output_], grad, sorted,
-                         arguments_);
+    const int threads = stream.context().block_threads();
+    return launch_blocks(stream, kernel_,
+                         arguments_.indices.total * ((arguments_.width + threads - 1) / threads),
+                         buffers[output_], grad, sorted, arguments_);
   }
 
  private:
   LineSort sort() const { return {1, arguments_.indices.total}; }
 
   EmbeddingBackwardArguments arguments_;
+  const Pointwise zeros_;
   const DeviceKernel kernel_;
   const size_t output_;
 };
@@ -112,7 +119,6 @@ Prepared prepare_embedding_backward(const Context&, const KernelArgs& args) {
   e.grad_dtype = static_cast<int>(grad.dtype);
   e.out_dtype = static_cast<int>(out.dtype);
   e.rows = device_rows(rows);
-  e.num_rows = out.shape[0];
   e.width = out.shape[1];
   e.padding = args.attrs.get_int(AttrKey::kPaddingIdx, -1) - rows.first;
   e.grad_column = grad.strides.back() * dtype_size(grad.dtype);
@@ -120,7 +126,7 @@ Prepared prepare_embedding_backward(const Context&, const KernelArgs& args) {
   e.out_column = out.strides[1] * dtype_size(out.dtype);
   e.by_frequency = args.attrs.get_bool(AttrKey::kScaleGradByFreq, false);
   e.step.kernel = kernel_number("embedding_dense_backward");
-  return make_kernel<EmbeddingBackward>(e, out.dtype == Dtype::kF64, args.inputs.size());
+  return make_kernel<EmbeddingBackward>(e, out, args.inputs.size());
 }
 
 }  // namespace shw::runtime::cuda

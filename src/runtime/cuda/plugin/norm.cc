@@ -1,9 +1,11 @@
 #include "runtime/cuda/plugin/norm.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/cuda/plugin/slices.h"
 #include "runtime/norm_shape.h"
 
 namespace shw::runtime::cuda {
@@ -45,6 +47,24 @@ NormArguments norm_arguments(const TensorType& x, size_t from, bool centred) {
   return a;
 }
 
+// Row dims that all tensors walk alike become one, which takes no division to walk.
+void merge_rows(NormArguments& a) {
+  NormWindow* const all[] = {&a.x,      &a.grad, &a.mean, &a.rstd,
+                             &a.weight, &a.bias, &a.out,  &a.out_bias};
+  int rank = 0;
+  for (int d = 0; d < a.rows.rank; ++d) {
+    const i64 size = a.rows.size[d];
+    if (size == 1) continue;
+    const bool merges = rank > 0 && std::ranges::all_of(all, [&](const NormWindow* w) {
+                          return w->row[rank - 1] == w->row[d] * size;
+                        });
+    const int at = merges ? rank - 1 : rank++;
+    a.rows.size[at] = merges ? a.rows.size[at] * size : size;
+    for (NormWindow* w : all) w->row[at] = w->row[d];
+  }
+  a.rows.rank = rank;
+}
+
 class NormKernel final : public CudaKernel {
  public:
   NormKernel(const NormArguments& arguments, bool is_f64, size_t inputs)
@@ -77,9 +97,12 @@ class NormBackwardKernel final : public CudaKernel {
         columns_(columns),
         row_kernel_(is_f64 ? DeviceKernel::shw_norm_backward_f64
                            : DeviceKernel::shw_norm_backward_f32),
-        column_kernel_(is_f64 ? DeviceKernel::shw_norm_parameters_f64
-                              : DeviceKernel::shw_norm_parameters_f32),
+        part_kernel_(is_f64 ? DeviceKernel::shw_norm_parameter_parts_f64
+                            : DeviceKernel::shw_norm_parameter_parts_f32),
         inputs_(inputs) {}
+  int64_t workspace_bytes() const override {
+    return columns_.slices * 2 * columns_.columns.total * int64_t{sizeof(double)};
+  }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -93,13 +116,18 @@ class NormBackwardKernel final : public CudaKernel {
       SHW_RETURN_IF_ERROR(launch_blocks(stream, row_kernel_, rows_.rows.total, out[0], grad, x,
                                         mean, rstd, weight, rows_));
     if (out[1] == nullptr && dbias == nullptr) return {};
-    return launch_elements(stream, column_kernel_, columns_.columns.total, out[1], dbias, grad, x,
-                           mean, rstd, columns_);
+    auto* parts = static_cast<double*>(out[centred ? 3 : 2]);
+    const int64_t count = columns_.columns.total,
+                  tiles = (count + columns_.block_columns - 1) / columns_.block_columns;
+    SHW_RETURN_IF_ERROR(launch_blocks(stream, part_kernel_, tiles * columns_.slices, parts, grad, x,
+                                      mean, rstd, columns_));
+    return launch_elements(stream, DeviceKernel::shw_norm_parameters, count, out[1], dbias,
+                           static_cast<const double*>(parts), columns_);
   }
 
  private:
   const NormArguments rows_, columns_;  // for the gradient of x, and of weight and bias
-  const DeviceKernel row_kernel_, column_kernel_;
+  const DeviceKernel row_kernel_, part_kernel_;
   const size_t inputs_;
 };
 
@@ -127,10 +155,11 @@ Prepared norm(const KernelArgs& args, bool centred) {
                               : static_cast<double>(std::numeric_limits<float>::epsilon());
   a.eps = centred || args.attrs.has(AttrKey::kEps) ? number_attr(args.attrs, AttrKey::kEps, 0).real
                                                    : least;
+  merge_rows(a);
   return make_kernel<NormKernel>(a, is_f64, args.inputs.size());
 }
 
-Prepared norm_backward(const KernelArgs& args, bool centred) {
+Prepared norm_backward(const Context& context, const KernelArgs& args, bool centred) {
   const size_t operands = centred ? 4 : 3, results = centred ? 3 : 2;
   SHW_RETURN_IF_ERROR(expect_operands(args, operands, 0));
   if (args.outputs.size() != results)
@@ -152,18 +181,25 @@ Prepared norm_backward(const KernelArgs& args, bool centred) {
   rows.out = norm_window(dx, from);
   columns.out = norm_window(dweight, 0);
   columns.out_bias = norm_window(dbias, 0);
+  if (dweight != nullptr || dbias != nullptr) {
+    const Slices slices = slices_of(columns.columns.total, columns.rows.total, context);
+    columns.slices = slices.slices;
+    columns.block_columns = slices.columns;
+  }
+  merge_rows(rows);
+  merge_rows(columns);
   return make_kernel<NormBackwardKernel>(rows, columns, x.dtype == Dtype::kF64, args.inputs.size());
 }
 
 }  // namespace
 
 Prepared prepare_layer_norm(const Context&, const KernelArgs& args) { return norm(args, true); }
-Prepared prepare_layer_norm_backward(const Context&, const KernelArgs& args) {
-  return norm_backward(args, true);
+Prepared prepare_layer_norm_backward(const Context& context, const KernelArgs& args) {
+  return norm_backward(context, args, true);
 }
 Prepared prepare_rms_norm(const Context&, const KernelArgs& args) { return norm(args, false); }
-Prepared prepare_rms_norm_backward(const Context&, const KernelArgs& args) {
-  return norm_backward(args, false);
+Prepared prepare_rms_norm_backward(const Context& context, const KernelArgs& args) {
+  return norm_backward(context, args, false);
 }
 
 }  // namespace shw::runtime::cuda

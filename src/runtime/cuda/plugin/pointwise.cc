@@ -21,8 +21,6 @@ DeviceKernel kernel_of(ComputeType type) {
   return DeviceKernel::shw_pointwise_c64;
 }
 
-constexpr size_t kResult = 0;
-
 // That kernels of elements side by side take.
 bool is_vectorised(Dtype dtype) {
   return dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBF16 ||
@@ -73,16 +71,14 @@ Pointwise::Pointwise(PointwiseOp op, Dtype compute, const TensorType& result,
 // Whether neighbouring elements of all operands lie side by side, and are of dtypes that kernels
 // take several at a time of.
 void Pointwise::plan_vectors(std::span<const TensorType* const> types) {
-  if (compute_ != ComputeType::kF32 || arguments_.loops.rank != 1 ||
-      types[kResult]->dtype == Dtype::kU8)
+  if (compute_ != ComputeType::kF32 || arguments_.loops.rank != 1 || types[0]->dtype == Dtype::kU8)
     return;
   int64_t widest = 0;
   std::array<int64_t, 4> bytes{};
   for (size_t o = 0; o < types.size(); ++o) {
     if (types[o] == nullptr) continue;
     const int64_t size = dtype_size(types[o]->dtype), stride = arguments_.stride[o][0];
-    if (!is_vectorised(types[o]->dtype) || (stride != size && (stride != 0 || o == kResult)))
-      return;
+    if (!is_vectorised(types[o]->dtype) || (stride != size && (stride != 0 || o == 0))) return;
     if (stride == size) bytes[o] = size;
     widest = std::max(widest, bytes[o]);
   }

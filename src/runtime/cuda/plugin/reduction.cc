@@ -4,6 +4,7 @@
 
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/cuda/plugin/slices.h"
 #include "runtime/reduced_dims.h"
 
 namespace shw::runtime::cuda {
@@ -77,18 +78,6 @@ class ColumnsKernel final : public CudaKernel {
   const size_t output_;
 };
 
-// A warp reads results beside each other. So many slices that all multiprocessors have work, of so
-// many elements that each row of a block's threads has some.
-// How many does not depend on the device that is there: a sum has the same bits on each.
-void slice(ReduceArguments& a, const Context& context) {
-  constexpr int kWarp = 32;
-  constexpr int64_t kBusyBlocks = 512, kLeastElements = 32;
-  a.columns = std::min(kWarp, context.block_threads());
-  const int64_t tiles = (a.kept.total + a.columns - 1) / a.columns;
-  const int64_t enough = (kBusyBlocks + tiles - 1) / tiles;
-  a.slices = std::clamp<int64_t>(enough, 1, std::max<int64_t>(a.reduced.total / kLeastElements, 1));
-}
-
 // A complex tensor as one of f32 with a last dim of 2.
 Result<TensorType> as_real(const TensorType& type) {
   if (type.rank() == kMaxRank)
@@ -135,7 +124,9 @@ Prepared prepare_real(const Context& context, const KernelArgs& args, const Redu
   const bool side_by_side = kept_step > 0 && kept_step < step;
   const bool is_long = a.reduced.total >= kLeastForABlock;
   if (is_long && side_by_side) {
-    slice(a, context);
+    const Slices slices = slices_of(a.kept.total, a.reduced.total, context);
+    a.columns = slices.columns;
+    a.slices = slices.slices;
     return make_kernel<ColumnsKernel>(reals && !is_truth(kind), a, args.inputs.size());
   }
   const bool by_blocks = is_long;

@@ -217,6 +217,10 @@ struct NormArguments {
   NormWindow out, out_bias;  // out: the result, or the gradient of x or of the weight
   double eps;
   int centred;  // layer norm; 0: RMS norm
+  // Of gradients of weight and bias: slices of the rows; columns of a block, which divide its
+  // threads.
+  i64 slices;
+  int block_columns;
 };
 
 // Strides of the scores without their dim of classes, of the targets, and of one tensor more.
@@ -355,7 +359,7 @@ struct EmbeddingBackwardArguments {
   i64 grad_stride[kMaxLoops];
   int index_dtype, grad_dtype, out_dtype;
   TableRows rows;
-  i64 num_rows, width, padding;  // the row that has no gradient; -1: none
+  i64 width, padding;  // the row that has no gradient; -1: none
   i64 grad_column, out_row, out_column;
   int by_frequency;
   DeviceStep step;

@@ -7,24 +7,34 @@
 
 namespace shw::runtime::cuda {
 
-// A block a row of the table. The entries are in order: those of a row stand together.
+// The rows that occur; `out` holds zeros. The entries are in order: those of a row stand together,
+// and blocks that find the first of them take as many columns of the row as they have threads.
 template <class T>
 __device__ inline void embedding_backward(void* out, const void* grad, const SortEntry* sorted,
                                           const EmbeddingBackwardArguments& e) {
-  for (i64 row = blockIdx.x; row < e.num_rows; row += gridDim.x) {
-    const auto key = static_cast<unsigned long long>(row);
-    const i64 first = first_not_below(sorted, e.indices.total, key);
+  constexpr int kAtOnce = 4;  // loads under way
+  const i64 entries = e.indices.total, threads = blockDim.x;
+  const i64 pieces = (e.width + threads - 1) / threads;
+  for (i64 b = blockIdx.x; b < entries * pieces; b += gridDim.x) {
+    const i64 first = quotient(b, pieces), column = (b - first * pieces) * threads + threadIdx.x;
+    const unsigned long long key = sorted[first].key;
+    if (key == kLastKey || (first > 0 && sorted[first - 1].key == key) || column >= e.width)
+      continue;
+    const auto element_of = [&](i64 entry) {
+      return load_real<T>(
+          grad, offset_at(e.indices, e.grad_stride, sorted[entry].place) + column * e.grad_column,
+          e.grad_dtype);
+    };
+    T sum = 0;
     i64 end = first;
-    for (i64 column = threadIdx.x; column < e.width; column += blockDim.x) {
-      T sum = 0;
-      for (end = first; end < e.indices.total && sorted[end].key == key; ++end)
-        sum = sum + load_real<T>(grad,
-                                 offset_at(e.indices, e.grad_stride, sorted[end].place) +
-                                     column * e.grad_column,
-                                 e.grad_dtype);
-      if (e.by_frequency && end - first > 1) sum = sum / static_cast<T>(end - first);
-      store_real(sum, out, row * e.out_row + column * e.out_column, e.out_dtype);
+    for (; end + kAtOnce <= entries && sorted[end + kAtOnce - 1].key == key; end += kAtOnce) {
+      T values[kAtOnce];
+      for (int k = 0; k < kAtOnce; ++k) values[k] = element_of(end + k);
+      for (int k = 0; k < kAtOnce; ++k) sum = sum + values[k];
     }
+    for (; end < entries && sorted[end].key == key; ++end) sum = sum + element_of(end);
+    if (e.by_frequency && end - first > 1) sum = sum / static_cast<T>(end - first);
+    store_real(sum, out, static_cast<i64>(key) * e.out_row + column * e.out_column, e.out_dtype);
   }
 }
 

@@ -63,8 +63,9 @@
   X(norm, shw_norm_f64)                      \
   X(norm, shw_norm_backward_f32)             \
   X(norm, shw_norm_backward_f64)             \
-  X(norm, shw_norm_parameters_f32)           \
-  X(norm, shw_norm_parameters_f64)           \
+  X(norm, shw_norm_parameter_parts_f32)      \
+  X(norm, shw_norm_parameter_parts_f64)      \
+  X(norm, shw_norm_parameters)               \
   X(loss, shw_nll_loss)                      \
   X(loss, shw_nll_loss_backward)             \
   X(contraction, shw_contract_f32)           \

@@ -1,6 +1,7 @@
 // Layer norm and RMS norm, forward and backward, with sums in f64. A block a row; for the gradients
-// of weight and bias a thread a column, so that neighbouring threads read neighbouring elements and
-// the order of the additions is fixed. RMS norm is the case without mean and bias.
+// of weight and bias a block some columns in a slice of the rows, so that neighbouring threads read
+// neighbouring elements, and then a thread a column; the order of the additions is fixed. RMS norm
+// is the case without mean and bias.
 #pragma once
 #include "block.cuh"
 
@@ -82,17 +83,61 @@ __device__ inline void norm_backward(void* dx, const void* grad, const void* x, 
   }
 }
 
-// dweight = Σ grad · x̂ and dbias = Σ grad over the rows; either may be absent.
+// Of a column in a row.
+struct NormTerms {
+  double weight, bias;
+};
 template <class T>
-__device__ inline void norm_parameters(void* dweight, void* dbias, const void* grad, const void* x,
-                                       const void* mean, const void* rstd, const NormArguments& a) {
-  for (i64 c = thread_number(); c < a.columns.total; c += num_threads()) {
+__device__ inline NormTerms norm_terms(const NormArguments& a, const void* grad, const void* x,
+                                       const void* mean, const void* rstd, const NormElement& e) {
+  const double g = norm_value<double>(a, grad, a.grad, e, 0);
+  return {g * static_cast<double>(normalised<T>(a, x, mean, rstd, e)), g};
+}
+
+// Sums over slices of the rows: parts[slice][weight, bias][column].
+template <class T>
+__device__ inline void norm_parameter_parts(double* parts, const void* grad, const void* x,
+                                            const void* mean, const void* rstd,
+                                            const NormArguments& a, double* weights,
+                                            double* biases) {
+  const int me = threadIdx.x, columns = a.block_columns, lane = me % columns, line = me / columns;
+  const int lines = blockDim.x / columns;
+  const i64 count = a.columns.total, tiles = (count + columns - 1) / columns;
+  for (i64 b = blockIdx.x; b < tiles * a.slices; b += gridDim.x) {
+    const i64 slice = quotient(b, tiles), c = (b - slice * tiles) * columns + lane;
+    const i64 end = c < count ? a.rows.total * (slice + 1) / a.slices : 0;
     double weight = 0, bias = 0;
-    for (i64 row = 0; row < a.rows.total; ++row) {
-      const NormElement e = {row, c};
-      const double g = norm_value<double>(a, grad, a.grad, e, 0);
-      weight += g * static_cast<double>(normalised<T>(a, x, mean, rstd, e));
-      bias += g;
+    for (i64 row = a.rows.total * slice / a.slices + line; row < end; row += lines) {
+      const NormTerms terms = norm_terms<T>(a, grad, x, mean, rstd, {row, c});
+      weight += terms.weight;
+      bias += terms.bias;
+    }
+    weights[me] = weight;
+    biases[me] = bias;
+    __syncthreads();
+    for (int width = lines / 2; width > 0; width /= 2) {  // a power of two lines
+      if (line < width) {
+        weights[me] += weights[me + width * columns];
+        biases[me] += biases[me + width * columns];
+      }
+      __syncthreads();
+    }
+    if (line == 0 && c < count) {
+      parts[2 * slice * count + c] = weights[me];
+      parts[(2 * slice + 1) * count + c] = biases[me];
+    }
+    __syncthreads();
+  }
+}
+// dweight = Σ grad · x̂ and dbias = Σ grad over the rows; either may be absent.
+__device__ inline void norm_parameters(void* dweight, void* dbias, const double* parts,
+                                       const NormArguments& a) {
+  const i64 count = a.columns.total;
+  for (i64 c = thread_number(); c < count; c += num_threads()) {
+    double weight = 0, bias = 0;
+    for (i64 slice = 0; slice < a.slices; ++slice) {
+      weight += parts[2 * slice * count + c];
+      bias += parts[(2 * slice + 1) * count + c];
     }
     if (dweight != nullptr) store_real(weight, dweight, place(a, a.out, {0, c}), a.out.dtype);
     if (dbias != nullptr) store_real(bias, dbias, place(a, a.out_bias, {0, c}), a.out_bias.dtype);
@@ -112,10 +157,13 @@ SHW_KERNEL shw_norm_backward_f32(void* dx, const void* grad, const void* x, cons
   __shared__ double sums[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::norm_backward<float>(dx, grad, x, mean, rstd, weight, arguments, sums);
 }
-SHW_KERNEL shw_norm_parameters_f32(void* dweight, void* dbias, const void* grad, const void* x,
-                                   const void* mean, const void* rstd,
-                                   shw::runtime::cuda::NormArguments arguments) {
-  shw::runtime::cuda::norm_parameters<float>(dweight, dbias, grad, x, mean, rstd, arguments);
+SHW_KERNEL shw_norm_parameter_parts_f32(double* parts, const void* grad, const void* x,
+                                        const void* mean, const void* rstd,
+                                        shw::runtime::cuda::NormArguments arguments) {
+  __shared__ double weights[shw::runtime::cuda::kMostBlockThreads];
+  __shared__ double biases[shw::runtime::cuda::kMostBlockThreads];
+  shw::runtime::cuda::norm_parameter_parts<float>(parts, grad, x, mean, rstd, arguments, weights,
+                                                  biases);
 }
 SHW_KERNEL shw_norm_f64(void* out, void* mean, void* rstd, const void* x, const void* weight,
                         const void* bias, shw::runtime::cuda::NormArguments arguments) {
@@ -128,8 +176,15 @@ SHW_KERNEL shw_norm_backward_f64(void* dx, const void* grad, const void* x, cons
   __shared__ double sums[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::norm_backward<double>(dx, grad, x, mean, rstd, weight, arguments, sums);
 }
-SHW_KERNEL shw_norm_parameters_f64(void* dweight, void* dbias, const void* grad, const void* x,
-                                   const void* mean, const void* rstd,
-                                   shw::runtime::cuda::NormArguments arguments) {
-  shw::runtime::cuda::norm_parameters<double>(dweight, dbias, grad, x, mean, rstd, arguments);
+SHW_KERNEL shw_norm_parameter_parts_f64(double* parts, const void* grad, const void* x,
+                                        const void* mean, const void* rstd,
+                                        shw::runtime::cuda::NormArguments arguments) {
+  __shared__ double weights[shw::runtime::cuda::kMostBlockThreads];
+  __shared__ double biases[shw::runtime::cuda::kMostBlockThreads];
+  shw::runtime::cuda::norm_parameter_parts<double>(parts, grad, x, mean, rstd, arguments, weights,
+                                                   biases);
+}
+SHW_KERNEL shw_norm_parameters(void* dweight, void* dbias, const double* parts,
+                               shw::runtime::cuda::NormArguments arguments) {
+  shw::runtime::cuda::norm_parameters(dweight, dbias, parts, arguments);
 }
