@@ -125,10 +125,14 @@ class SdpaBackward final : public CudaKernel {
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
 
-  // The documents, and rowsum(grad ∘ out) of each query.
+  // The documents, rowsum(grad ∘ out) of each query, and parts of gradients.
   int64_t workspace_bytes() const override {
+    return parts_at() + (is_flash ? flash_part_bytes(arguments) : 0);
+  }
+  int64_t parts_at() const {
     const AttentionArguments& a = arguments.forward;
-    return documents.bytes() + a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
+    const int64_t before = documents.bytes() + a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
+    return (before + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
   }
   unsigned programs() const override {
     return documents.programs() | tile_programs(is_flash, is_tiled);
@@ -141,9 +145,19 @@ class SdpaBackward final : public CudaKernel {
     void* workspace = buffers[num_inputs + num_outputs];
     void* deltas = static_cast<std::byte*>(workspace) + documents.bytes();
     void* bias = pointer(buffers, kBias, a.has_bias != 0);
-    const AttentionGradients given{buffers[kGrad], buffers[kQ],   buffers[kK],    buffers[kV],
-                                   bias,           buffers[kOut], buffers[kLse],  result(kDq),
-                                   result(kDk),    result(kDv),   result(kDbias), deltas};
+    const AttentionGradients given{buffers[kGrad],
+                                   buffers[kQ],
+                                   buffers[kK],
+                                   buffers[kV],
+                                   bias,
+                                   buffers[kOut],
+                                   buffers[kLse],
+                                   result(kDq),
+                                   result(kDk),
+                                   result(kDv),
+                                   result(kDbias),
+                                   deltas,
+                                   static_cast<std::byte*>(workspace) + parts_at()};
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
                          documents.run(stream, buffers, workspace, origin.node));
@@ -244,6 +258,7 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
   SHW_ASSIGN_OR_RETURN(kernel->documents,
                        Documents::of(args, kDocumentsOfBackward, s, "sdpa_backward"));
   SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
+  kernel->arguments.parts = flash_parts(kernel->arguments.forward);
   kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
   kernel->is_tiled = fits_tiled(kernel->arguments.forward);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));

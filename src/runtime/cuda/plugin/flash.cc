@@ -77,6 +77,24 @@ bool fits_flash(const AttentionGradients& b) {
   return are_aligned({b.grad, b.q, b.k, b.v, b.out, b.dq, b.dk, b.dv});
 }
 
+// Of blocks whose queries differ in number under a causal mask, several to each place of a GPU even
+// out. How many does not depend on the device that is there: a sum has the same bits on each.
+int64_t flash_parts(const AttentionArguments& a) {
+  constexpr int64_t kEnoughBlocks = 1024;
+  const int64_t group = a.heads / a.key_heads;
+  const int64_t rows = is_narrow(a) ? kFlashBackwardRows<64> : kFlashBackwardRows<128>;
+  const int64_t blocks = head_tiles(a.batch * a.key_heads, a.keys, rows);
+  int64_t parts = 1;
+  while (parts < group && (group % parts != 0 || blocks * parts < kEnoughBlocks)) ++parts;
+  return parts;
+}
+int64_t flash_part_bytes(const AttentionBackwardArguments& p) {
+  const AttentionArguments& a = p.forward;
+  if (p.parts <= 1) return 0;
+  return p.parts * a.batch * a.key_heads * a.keys * (a.width + a.value_width) *
+         int64_t{sizeof(float)};
+}
+
 Status launch_flash(CudaStream& stream, const AttentionArguments& a, const AttentionBuffers& b) {
   const DeviceKernel kernel =
       pick(a, DeviceKernel::shw_flash_bf16_64, DeviceKernel::shw_flash_bf16_128,
@@ -98,8 +116,12 @@ Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
   const DeviceKernel dkv =
       pick(a, DeviceKernel::shw_flash_dkv_bf16_64, DeviceKernel::shw_flash_dkv_bf16_128,
            DeviceKernel::shw_flash_dkv_f16_64, DeviceKernel::shw_flash_dkv_f16_128);
-  return launch(stream, dkv, head_tiles(a.batch * a.key_heads, a.keys, rows), b.dk, b.dv, b.deltas,
-                b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
+  SHW_RETURN_IF_ERROR(launch(stream, dkv, head_tiles(a.batch * a.key_heads * p.parts, a.keys, rows),
+                             b.dk, b.dv, b.parts, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out,
+                             b.lse, p));
+  if (p.parts == 1) return {};
+  const int64_t elements = a.batch * a.key_heads * a.keys * (a.width + a.value_width);
+  return launch_elements(stream, DeviceKernel::shw_flash_join, elements, b.dk, b.dv, b.parts, p);
 }
 
 }  // namespace shw::runtime::cuda

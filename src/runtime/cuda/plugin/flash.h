@@ -13,6 +13,7 @@ struct AttentionBuffers {
 struct AttentionGradients {
   const void *grad, *q, *k, *v, *bias, *out, *lse;
   void *dq, *dk, *dv, *dbias, *deltas;
+  void* parts;  // flash_part_bytes()
 };
 
 // Whether types and strides allow it: rows of up to 128 elements, of a multiple of 8, without gaps,
@@ -24,8 +25,14 @@ bool fits_flash(const AttentionBackwardArguments& arguments);
 bool fits_flash(const AttentionBuffers& buffers);
 bool fits_flash(const AttentionGradients& buffers);
 
+// Into how many parts to divide the heads that share keys, so that blocks enough are there; and the
+// memory that these need.
+int64_t flash_parts(const AttentionArguments& arguments);
+int64_t flash_part_bytes(const AttentionBackwardArguments& arguments);
+
 Status launch_flash(CudaStream& stream, const AttentionArguments& arguments,
                     const AttentionBuffers& buffers);
+// `arguments.parts`: flash_parts().
 Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& arguments,
                     const AttentionGradients& buffers);
 

@@ -418,6 +418,9 @@ constexpr int kTiledBackwardRows = kColumns <= 64 ? 32 : 16;
 struct AttentionBackwardArguments {
   AttentionArguments forward;
   HeadWindow grad, dq, dk, dv, dbias;
+  // On tensor cores: into how many parts the heads that share keys are divided, each of which gives
+  // gradients of its own, in f32, to be added up.
+  i64 parts;
 };
 
 }  // namespace shw::runtime::cuda

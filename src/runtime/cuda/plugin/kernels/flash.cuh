@@ -443,25 +443,73 @@ __device__ inline void differentiate_scores(float (&s)[kRowTiles][kTiles][4],
   }
 }
 
+struct alignas(8) TwoFloats {
+  float first, second;
+};
+// A part of gradients: [part][batch][head of keys][key], a row of dk and a row of dv.
+__device__ inline i64 part_row(const AttentionArguments& a, i64 part, i64 b, i64 head, i64 key) {
+  return (((part * a.batch + b) * a.key_heads + head) * a.keys + key) * (a.width + a.value_width);
+}
+// Stores 16 rows of a part, which begin at `to`.
+template <int kTiles>
+__device__ inline void store_part(const float (&c)[kTiles][4], float factor, float* to,
+                                  const AttentionArguments& a, i64 rows, i64 width) {
+  SHW_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const int row = row_in_tile(half * 2);
+    if (row >= rows) continue;
+    float* at = to + row * (a.width + a.value_width);
+    SHW_UNROLL
+    for (int n = 0; n < kTiles; ++n) {
+      const int column = n * 8 + column_in_tile(0);
+      if (column < width)
+        put(at + column, TwoFloats{c[n][half * 2] * factor, c[n][half * 2 + 1] * factor});
+    }
+  }
+}
+// The parts added up, in their order.
+__device__ inline void flash_join(void* dk, void* dv, const float* parts,
+                                  const AttentionBackwardArguments& p) {
+  const AttentionArguments& a = p.forward;
+  const i64 columns = a.width + a.value_width, total = a.batch * a.key_heads * a.keys * columns;
+  for (i64 i = thread_number(); i < total; i += num_threads()) {
+    const i64 row = quotient(i, columns), column = i - row * columns;
+    const i64 head_row = quotient(row, a.keys), key = row - head_row * a.keys;
+    const i64 b = quotient(head_row, a.key_heads), h = head_row - b * a.key_heads;
+    const bool is_key = column < a.width;
+    void* to = is_key ? dk : dv;
+    if (to == nullptr) continue;
+    float sum = parts[i];
+    for (i64 part = 1; part < p.parts; ++part) sum = sum + parts[part * total + i];
+    const HeadWindow& w = is_key ? p.dk : p.dv;
+    store_real(sum, to,
+               head_offset(w, b, h, key) + (is_key ? column : column - a.width) * w.stride[3],
+               w.dtype);
+  }
+}
+
 template <class E, int kWidth>
-__device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const FlashGradients& in,
-                                 const AttentionBackwardArguments& p,
+__device__ inline void flash_dkv(void* dk, void* dv, float* parts, const float* deltas,
+                                 const FlashGradients& in, const AttentionBackwardArguments& p,
                                  FlashBackward<kWidth>& shared) {
   using F = FlashBackward<kWidth>;
   const AttentionArguments& a = p.forward;
   const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * F::kRowTiles * 16;
-  const int group = static_cast<int>(a.heads / a.key_heads);
-  const i64 blocks = flash_blocks(a.batch, a.key_heads, a.keys, F::kRows);
+  // The heads of a block: those of a part.
+  const i64 parts_of_all = a.key_heads * p.parts;
+  const int heads = static_cast<int>(a.heads / parts_of_all);
+  const i64 blocks = flash_blocks(a.batch, parts_of_all, a.keys, F::kRows);
   for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
-    const FlashPlace at = flash_place(block, a.batch, a.key_heads, F::kRows);
-    begin_tile(shared.mine[0], head_rows(in.k, a.k, at.b, at.h), a.k.stride[2], at.first, a.keys,
-               a.width);
-    begin_tile(shared.mine[1], head_rows(in.v, a.v, at.b, at.h), a.v.stride[2], at.first, a.keys,
-               a.value_width);
+    const FlashPlace at = flash_place(block, a.batch, parts_of_all, F::kRows);  // h: of all parts
+    const auto key_head = [&] { return at.h / static_cast<int>(p.parts); };
+    begin_tile(shared.mine[0], head_rows(in.k, a.k, at.b, key_head()), a.k.stride[2], at.first,
+               a.keys, a.width);
+    begin_tile(shared.mine[1], head_rows(in.v, a.v, at.b, key_head()), a.v.stride[2], at.first,
+               a.keys, a.value_width);
     float keys[F::kRowTiles][F::kOutTiles][4] = {}, values[F::kRowTiles][F::kOutTiles][4] = {};
     const FlashSpan seen = queries_of_tile(a, at.first, F::kRows);
     const int of_head = num_tiles(seen, F::kOthers);  // tiles; those of one head after another
-    const auto head_of = [&](int number) { return at.h * group + number / of_head; };
+    const auto head_of = [&](int number) { return at.h * heads + number / of_head; };
     const auto first_of = [&](int number) { return seen.begin + number % of_head * F::kOthers; };
     const auto begin = [&](int stage, int number) {
       const int h = head_of(number), first = first_of(number);
@@ -489,17 +537,23 @@ __device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const 
       differentiate_scores(s, along, queries);
       if (dk != nullptr) weighted_rows<E>(keys, s, shared.others[stage][0]);
     };
-    over_tiles<F::kStages>(of_head * group, begin, work);
+    over_tiles<F::kStages>(of_head * heads, begin, work);
     const auto scale = static_cast<float>(a.scale);
     SHW_UNROLL
     for (int m = 0; m < F::kRowTiles; ++m) {
       const int row = at.first + warp_row + m * 16;
+      if (p.parts > 1) {
+        float* to = parts + part_row(a, at.h % static_cast<int>(p.parts), at.b, key_head(), row);
+        store_part(keys[m], scale, to, a, a.keys - row, a.width);
+        store_part(values[m], 1.0f, to + a.width, a, a.keys - row, a.value_width);
+        continue;
+      }
       if (dk != nullptr)
-        store_rows<E>(keys[m], scale, scale, head_rows(dk, p.dk, at.b, at.h), p.dk.stride[2], row,
-                      a.keys, a.width);
+        store_rows<E>(keys[m], scale, scale, head_rows(dk, p.dk, at.b, key_head()), p.dk.stride[2],
+                      row, a.keys, a.width);
       if (dv != nullptr)
-        store_rows<E>(values[m], 1.0f, 1.0f, head_rows(dv, p.dv, at.b, at.h), p.dv.stride[2], row,
-                      a.keys, a.value_width);
+        store_rows<E>(values[m], 1.0f, 1.0f, head_rows(dv, p.dv, at.b, key_head()), p.dv.stride[2],
+                      row, a.keys, a.value_width);
     }
   }
 }
@@ -508,33 +562,37 @@ __device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const 
 
 // Where it says so, two blocks at least share a multiprocessor: more would leave too few registers.
 #define SHW_FLASH_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
-#define SHW_FLASH_KERNELS(suffix, E, width)                                                        \
-  SHW_FLASH_KERNEL(128)                                                                            \
-  shw_flash_##suffix(void* out, float* lse, const void* q, const void* k, const void* v,           \
-                     const void* bias, shw::runtime::cuda::AttentionArguments arguments) {         \
-    __shared__ shw::runtime::cuda::FlashForward<width> tiles;                                      \
-    shw::runtime::cuda::flash_forward<shw::runtime::cuda::E>(out, lse, q, k, v, bias, arguments,   \
-                                                             tiles);                               \
-  }                                                                                                \
-  SHW_FLASH_KERNEL(128, 2)                                                                         \
-  shw_flash_dq_##suffix(void* dq, void* dbias, float* deltas, const void* grad, const void* q,     \
-                        const void* k, const void* v, const void* bias, const void* out,           \
-                        const float* lse,                                                          \
-                        shw::runtime::cuda::AttentionBackwardArguments arguments) {                \
-    __shared__ shw::runtime::cuda::FlashBackward<width> tiles;                                     \
-    shw::runtime::cuda::flash_dq<shw::runtime::cuda::E>(                                           \
-        dq, dbias, deltas, {grad, q, k, v, bias, out, lse}, arguments, tiles);                     \
-  }                                                                                                \
-  SHW_FLASH_KERNEL(128)                                                                            \
-  shw_flash_dkv_##suffix(void* dk, void* dv, const float* deltas, const void* grad, const void* q, \
-                         const void* k, const void* v, const void* bias, const void* out,          \
-                         const float* lse,                                                         \
-                         shw::runtime::cuda::AttentionBackwardArguments arguments) {               \
-    __shared__ shw::runtime::cuda::FlashBackward<width> tiles;                                     \
-    shw::runtime::cuda::flash_dkv<shw::runtime::cuda::E>(                                          \
-        dk, dv, deltas, {grad, q, k, v, bias, out, lse}, arguments, tiles);                        \
+#define SHW_FLASH_KERNELS(suffix, E, width)                                                       \
+  SHW_FLASH_KERNEL(128)                                                                           \
+  shw_flash_##suffix(void* out, float* lse, const void* q, const void* k, const void* v,          \
+                     const void* bias, shw::runtime::cuda::AttentionArguments arguments) {        \
+    __shared__ shw::runtime::cuda::FlashForward<width> tiles;                                     \
+    shw::runtime::cuda::flash_forward<shw::runtime::cuda::E>(out, lse, q, k, v, bias, arguments,  \
+                                                             tiles);                              \
+  }                                                                                               \
+  SHW_FLASH_KERNEL(128, 2)                                                                        \
+  shw_flash_dq_##suffix(void* dq, void* dbias, float* deltas, const void* grad, const void* q,    \
+                        const void* k, const void* v, const void* bias, const void* out,          \
+                        const float* lse,                                                         \
+                        shw::runtime::cuda::AttentionBackwardArguments arguments) {               \
+    __shared__ shw::runtime::cuda::FlashBackward<width> tiles;                                    \
+    shw::runtime::cuda::flash_dq<shw::runtime::cuda::E>(                                          \
+        dq, dbias, deltas, {grad, q, k, v, bias, out, lse}, arguments, tiles);                    \
+  }                                                                                               \
+  SHW_FLASH_KERNEL(128)                                                                           \
+  shw_flash_dkv_##suffix(void* dk, void* dv, float* parts, const float* deltas, const void* grad, \
+                         const void* q, const void* k, const void* v, const void* bias,           \
+                         const void* out, const float* lse,                                       \
+                         shw::runtime::cuda::AttentionBackwardArguments arguments) {              \
+    __shared__ shw::runtime::cuda::FlashBackward<width> tiles;                                    \
+    shw::runtime::cuda::flash_dkv<shw::runtime::cuda::E>(                                         \
+        dk, dv, parts, deltas, {grad, q, k, v, bias, out, lse}, arguments, tiles);                \
   }
 
+SHW_KERNEL shw_flash_join(void* dk, void* dv, const float* parts,
+                          shw::runtime::cuda::AttentionBackwardArguments arguments) {
+  shw::runtime::cuda::flash_join(dk, dv, parts, arguments);
+}
 SHW_FLASH_KERNELS(bf16_64, BFloat16, 64)
 SHW_FLASH_KERNELS(bf16_128, BFloat16, 128)
 SHW_FLASH_KERNELS(f16_64, Float16, 64)

@@ -103,6 +103,7 @@
   X(flash, shw_flash_f16_128)                \
   X(flash, shw_flash_dq_f16_128)             \
   X(flash, shw_flash_dkv_f16_128)            \
+  X(flash, shw_flash_join)                   \
   X(tiled_attention, shw_tiled_64)           \
   X(tiled_attention, shw_tiled_dq_64)        \
   X(tiled_attention, shw_tiled_dkv_64)       \
