@@ -29,7 +29,7 @@ constexpr size_t kMostRepeated = 8;                // steps, for one result
 constexpr int64_t kImpossible = INT64_MAX / 4;
 
 // What a group would have to do to have a result of an earlier unit by itself.
-struct Chain {
+struct RepeatedChain {
   std::vector<const ProgramStep*> steps;  // ascending
   std::vector<StorageId> leaves;          // that it reads for them, and did not before
   int64_t read_bytes = 0;                 // of these
@@ -65,7 +65,7 @@ class Repeater {
   // One group that computes a result again.
   struct Attempt {
     uint32_t unit;
-    Chain chain;
+    RepeatedChain chain;
     std::vector<ProgramStep> before;  // the group's steps without
     size_t num_copies;                // that it had
   };
@@ -117,7 +117,7 @@ class Repeater {
   }
 
   // Adds what the group needs to compute a result. Gives the bytes that it reads for it.
-  int64_t add_writer(StorageId s, uint32_t group, Chain& chain) const {
+  int64_t add_writer(StorageId s, uint32_t group, RepeatedChain& chain) const {
     const ProgramStep* writer = units_.writer(s);
     if (std::ranges::find(chain.steps, writer) != chain.steps.end()) return 0;
     if (chain.steps.size() >= kMostRepeated) return kImpossible;
@@ -137,7 +137,7 @@ class Repeater {
   }
 
   // From memory, or computed again too: what takes fewer bytes.
-  int64_t add_operand(ValueId v, uint32_t from, uint32_t group, Chain& chain) const {
+  int64_t add_operand(ValueId v, uint32_t from, uint32_t group, RepeatedChain& chain) const {
     const StorageId s = p_.values[v].storage;
     if (copy_in(group, s).valid()) return 0;
     if (std::ranges::find(chain.leaves, s) != chain.leaves.end()) return 0;
@@ -145,7 +145,7 @@ class Repeater {
     if (is_there(s, from, group))
       bytes = reads(group, s) ? 0 : std::min(p_.values[v].type.bytes(), p_.storages[s].bytes);
     if (bytes > 0 && can_repeat(s)) {
-      Chain longer = chain;
+      RepeatedChain longer = chain;
       const int64_t again = add_writer(s, group, longer);
       if (again < bytes) {
         chain = std::move(longer);
