@@ -13,7 +13,10 @@
 // memory and the groups, counted for all of them, and if memory holds no more: an operand that must
 // be kept for longer is no larger than the result, which then ends earlier. So no option asks for
 // it, and it comes on top of what recompute/ chooses for a memory limit. Arithmetic counts for
-// nothing: memory is what groups wait for.
+// nothing: memory is what groups wait for. ProgramStep::recomputed stays what recompute/ said.
+//
+// Not yet in programs with collectives: a step that filled the wait for one would move to where
+// nothing waits, and the simulated step would get longer.
 #include <algorithm>
 
 #include "passes/group_units.h"
