@@ -5,8 +5,9 @@
 // and strip mining; XLA and Inductor call it fusion of loops.)
 //
 // A step in between that needs all slices, such as a product or a sum over rows, moves behind the
-// group if nothing in the group waits for it. The group ends before a step that would read or
-// overwrite bytes of a slice whose turn has not come, and at events.
+// group if nothing in the group waits for it, and in front of it if it waits for nothing in the
+// group. A small step that waits for one behind goes there too. The group ends before a step that
+// would read or overwrite bytes of a slice whose turn has not come, and at events.
 //
 // Example: add, pow, mean, add, rsqrt, mul, mul – a residual and its norm – become one group over
 // [batch, sequence, hidden], cut into slices of some rows.
@@ -21,15 +22,16 @@ namespace {
 constexpr int64_t kSliceElements = 8192;  // of the largest operand: with its neighbours in an L1
                                           // cache, or not far from it
 constexpr uint32_t kMostSlicedSteps = 48, kMostBehind = 6, kLookAhead = 8;
+constexpr int64_t kSmallShare = 16;        // a step with so much less than the group runs behind it
 constexpr int64_t kLeastElements = 16384;  // below, a launch costs more than the memory
 
-// Steps that run in slices, and steps among them that move behind.
+// Steps that run in slices, and steps among them that move in front or behind.
 struct FoundGroup {
   Dims shape;
   SliceLoops loops;
-  std::vector<uint32_t> members, behind;
+  std::vector<uint32_t> in_front, members, behind;
   std::vector<StorageId> temporaries;  // that only members see
-  uint32_t end = 0;                    // the step behind the last of both
+  uint32_t end = 0;                    // the step behind the last of all
 };
 
 // Looks for the group that begins with a step.
@@ -50,7 +52,7 @@ class GroupFinder {
       const auto writers = find_temporaries(program_, uses_, accesses_);
       const uint32_t cut = first_conflict(accesses_);
       if (cut == kNoStep) return finish(writers);
-      cut_before(cut);
+      if (!resolve(cut)) cut_before(cut);
     }
     return {};
   }
@@ -98,11 +100,56 @@ class GroupFinder {
   }
 
   void drop_trailing() {
-    while (!behind_.empty() && behind_.back() > members_.back().step) behind_.pop_back();
+    for (auto* list : {&in_front_, &behind_})
+      while (!list->empty() && list->back() > members_.back().step) list->pop_back();
   }
   void cut_before(uint32_t s) {
     while (!members_.empty() && members_.back().step >= s) members_.pop_back();
-    while (!behind_.empty() && behind_.back() >= s) behind_.pop_back();
+    for (auto* list : {&in_front_, &behind_})
+      while (!list->empty() && list->back() >= s) list->pop_back();
+  }
+
+  // Lets a member run although a step behind the group hands it something. False: it cannot. Not
+  // where other streams run beside: their schedule rests on the order of steps.
+  bool resolve(uint32_t member) {
+    if (program_.streams.size() > 1) return false;
+    for (const uint32_t b : behind_)
+      if (b < member && depends(member, b)) return move_in_front(b) || move_behind(member);
+    return false;
+  }
+  // Whether one reads or overwrites what the other one writes.
+  bool depends(uint32_t later, uint32_t earlier) const {
+    for (const SliceAccess& a : accesses_)
+      for (const SliceAccess& b : accesses_)
+        if (a.step == earlier && b.step == later && (a.writes || b.writes) &&
+            a.memory == b.memory && a.begin < b.end && b.begin < a.end)
+          return true;
+    return false;
+  }
+  // With those behind that it waits for, if none of them waits for a member.
+  bool move_in_front(uint32_t s) {
+    std::vector<uint32_t> moving{s};
+    for (size_t k = 0; k < moving.size(); ++k) {
+      for (const Member& m : members_)
+        if (m.step < moving[k] && depends(moving[k], m.step)) return false;
+      for (const uint32_t b : behind_)
+        if (b < moving[k] && depends(moving[k], b) && std::ranges::find(moving, b) == moving.end())
+          moving.push_back(b);
+    }
+    for (const uint32_t m : moving) {
+      std::erase(behind_, m);
+      in_front_.insert(std::ranges::lower_bound(in_front_, m), m);
+    }
+    return true;
+  }
+  bool move_behind(uint32_t member) {
+    const TensorType& result = program_.values[step(member).outputs[0]].type;
+    if (member == first_ || behind_.size() == kMostBehind ||
+        kSmallShare * result.numel() > row_major(Dtype::kI8, shape_).numel())
+      return false;
+    std::erase_if(members_, [&](const Member& m) { return m.step == member; });
+    behind_.insert(std::ranges::lower_bound(behind_, member), member);
+    return true;
   }
 
   void list_accesses() {
@@ -113,7 +160,7 @@ class GroupFinder {
 
   // Nothing if none of the steps that are left has the shape that the loops were chosen for.
   std::optional<FoundGroup> finish(const std::vector<const SliceAccess*>& writers) const {
-    FoundGroup group{shape_, loops_, {}, behind_, {}, members_.back().step + 1};
+    FoundGroup group{shape_, loops_, in_front_, {}, behind_, {}, members_.back().step + 1};
     bool has_shape = false;
     for (const Member& m : members_) {
       group.members.push_back(m.step);
@@ -130,17 +177,19 @@ class GroupFinder {
   Dims shape_;
   SliceLoops loops_;
   std::vector<Member> members_;
-  std::vector<uint32_t> behind_;
+  std::vector<uint32_t> in_front_, behind_;
   SliceAccesses accesses_;
 };
 
-// The members first, then those behind them. Only the last step of all may record an event.
+// Only the first step of all waits for events, and only the last one records one.
 void put_in_order(Program& p, const FoundGroup& group) {
   const uint32_t first = group.members.front();
   const uint32_t records = std::exchange(p.steps[group.end - 1].records, kNoEvent);
+  std::vector<uint32_t> waits = std::exchange(p.steps[first].waits, {});
   std::vector<ProgramStep> ordered;
-  for (const auto* list : {&group.members, &group.behind})
+  for (const auto* list : {&group.in_front, &group.members, &group.behind})
     for (const uint32_t s : *list) ordered.push_back(std::move(p.steps[s]));
+  ordered.front().waits = std::move(waits);
   ordered.back().records = records;
   std::ranges::move(ordered, p.steps.begin() + first);
 }
@@ -157,8 +206,9 @@ Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
         put_in_order(p, *group);
         for (const StorageId storage : group->temporaries)
           p.storages[storage].kind = StorageKind::kGroup;
-        p.fused_groups.push_back(
-            {s, static_cast<uint32_t>(group->members.size()), group->shape, group->loops});
+        p.fused_groups.push_back({s + static_cast<uint32_t>(group->in_front.size()),
+                                  static_cast<uint32_t>(group->members.size()), group->shape,
+                                  group->loops});
       }
       s = group ? group->end : s + 1;
     }

@@ -8,15 +8,33 @@
 namespace shw {
 namespace {
 
-// What forming groups and placing storages changes.
+// What forming groups, repeating steps in them and placing storages changes.
 struct Order {
+  explicit Order(const Program& p)
+      : steps(p.steps),
+        entries(p.entries),
+        values(p.values),
+        storages(p.storages),
+        num_events(p.num_events) {
+    for (const Port& port : p.ports) ports.push_back(port.value);
+  }
+
   std::vector<ProgramStep> steps;
+  std::vector<ProgramEntry> entries;  // which steps they have
+  IndexVec<ValueId, ProgramValue> values;
   IndexVec<StorageId, ProgramStorage> storages;
   std::vector<FusedGroup> groups;
+  std::vector<ValueId> ports;
+  uint32_t num_events;
   int64_t arena_bytes = 0, session_bytes = 0, host_bytes = 0, group_bytes = 0, live_peak_bytes = 0;
 
   void swap_with(Program& p) {
     steps.swap(p.steps);
+    entries.swap(p.entries);
+    std::swap(values, p.values);
+    std::swap(num_events, p.num_events);
+    for (size_t i = 0; i < ports.size(); ++i)
+      std::swap(ports[i], p.ports[PortId{static_cast<uint32_t>(i)}].value);
     std::swap(storages, p.storages);
     groups.swap(p.fused_groups);
     std::swap(arena_bytes, p.arena_bytes);
@@ -30,16 +48,15 @@ struct Order {
 }  // namespace
 
 Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, Monitor& monitor) {
-  static constexpr const PassDef* kAll[] = {&kScheduleCollectives, &kFuseSteps, &kPlanMemory};
+  static constexpr const PassDef* kAll[] = {&kScheduleCollectives, &kFuseSteps, &kRepeatInGroups,
+                                            &kPlanMemory};
   static constexpr const PassDef* kScheduled[] = {&kScheduleCollectives};
-  static constexpr const PassDef* kWithGroups[] = {&kFuseSteps, &kPlanMemory};
+  static constexpr const PassDef* kWithGroups[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
   static constexpr const PassDef* kWithout[] = {&kPlanMemory};
   if (limit_bytes == INT64_MAX) return run_passes(program, kAll, monitor).status();
   program.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
   SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, monitor).status());
-  Order other;
-  other.steps = program.steps;
-  other.storages = program.storages;
+  Order other(program);
   SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, monitor).status());
   const int64_t with_groups = scratch_bytes(program);
   if (program.fused_groups.empty() || with_groups <= limit_bytes) return {};

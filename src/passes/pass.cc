@@ -7,8 +7,9 @@
 namespace shw {
 namespace {
 
-constexpr std::array<const PassDef*, 5> kDefaultPasses = {
-    &kCommonSubexpressions, &kDeadSteps, &kScheduleCollectives, &kFuseSteps, &kPlanMemory};
+constexpr std::array<const PassDef*, 6> kDefaultPasses = {&kCommonSubexpressions, &kDeadSteps,
+                                                          &kScheduleCollectives,  &kFuseSteps,
+                                                          &kRepeatInGroups,       &kPlanMemory};
 
 bool is_planned(const Program& program) {
   return std::all_of(program.storages.begin(), program.storages.end(), [](const ProgramStorage& s) {

@@ -19,7 +19,7 @@ struct PassDef {
 };
 
 extern const PassDef kCommonSubexpressions, kDeadSteps, kScheduleCollectives, kFuseSteps,
-    kPlanMemory;
+    kRepeatInGroups, kPlanMemory;
 
 // In pipeline order.
 std::span<const PassDef* const> default_passes();

@@ -114,6 +114,10 @@ bool cut_operands(const Program& program, const std::vector<ValueId>& values, co
 
 }  // namespace
 
+bool is_pointwise(const ProgramStep& step) {
+  return step.outputs.size() == 1 && step.outputs[0].valid() && is_in(kPointwise, step.kernel);
+}
+
 Dims loop_shape(const Program& program, const ProgramStep& step) {
   const bool along = is_in(kAlongDims, step.kernel);
   if (runs_on_link(program, step) || step.outputs.size() != 1 ||

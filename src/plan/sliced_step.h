@@ -15,6 +15,9 @@ inline constexpr size_t kMostSlicedOperands = 8;
 // not among the kernels that run in slices.
 Dims loop_shape(const Program& program, const ProgramStep& step);
 
+// Whether the step computes each element of its one result from elements of its operands.
+bool is_pointwise(const ProgramStep& step);
+
 // One step, cut.
 struct SlicedStep {
   std::vector<Slice> inputs, outputs;  // those of absent operands are empty

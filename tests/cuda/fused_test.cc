@@ -38,7 +38,7 @@ Attrs along(std::vector<int64_t> dims) {
 // The plan with its steps in groups.
 std::shared_ptr<const Plan> grouped(const Plan& plan) {
   auto copy = std::make_shared<Plan>(plan);
-  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kPlanMemory};
+  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
   Monitor monitor;
   const auto reports = run_passes(copy->program, kPasses, monitor);
   EXPECT_TRUE(reports.ok()) << reports.status().message();

@@ -59,6 +59,42 @@ TEST(FuseSteps, WhatReadsAProductEndsTheGroup) {
   EXPECT_EQ(begins(s.p), (std::vector<uint32_t>{2}));
 }
 
+TEST(FuseSteps, AProductThatWaitsForNothingMovesInFrontOfTheGroup) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims), w = s.input({256, 256});
+  const ValueId e = s.step("exp", {x}, kFusedDims);
+  const ValueId product = s.step("mm", {x, w}, kFusedDims);
+  s.output(s.step("mul", {e, product}, kFusedDims));
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_EQ(s.kernels(), (std::vector<std::string>{"mm", "exp", "mul"}));
+  EXPECT_EQ(begins(s.p), (std::vector<uint32_t>{1}));
+}
+
+TEST(FuseSteps, AProductStaysWhereOtherStreamsRunBeside) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims), w = s.input({256, 256});
+  const ValueId e = s.step("exp", {x}, kFusedDims);
+  const ValueId product = s.step("mm", {x, w}, kFusedDims);
+  s.output(s.step("mul", {e, product}, kFusedDims));
+  communication_stream(s.p, {0});
+  EXPECT_EQ(s.run(kFuseSteps), 0u);
+}
+
+// The sum needs all rows, and the small step needs the sum.
+TEST(FuseSteps, ASmallStepMovesBehindWithWhatItWaitsFor) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims);
+  const ValueId e = s.step("exp", {x}, kFusedDims);
+  const ValueId sum = s.step("sum", {e}, {1, 256});
+  s.p.steps.back().attrs.set(AttrKey::kDims, std::vector<int64_t>{0});
+  s.p.steps.back().attrs.set(AttrKey::kKeepDim, true);
+  s.output(s.step("abs", {sum}, {1, 256}));
+  s.output(s.step("neg", {e}, kFusedDims));
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_EQ(s.kernels(), (std::vector<std::string>{"exp", "neg", "sum", "abs"}));
+  EXPECT_EQ(s.p.fused_groups, (std::vector<FusedGroup>{{0, 2, kFusedDims, {4}}}));
+}
+
 TEST(FuseSteps, AnEventOfTheLastStepStaysLast) {
   Sketch s = with_a_product();
   s.p.steps.back().records = 0;

@@ -34,7 +34,7 @@ using Kernels = std::vector<std::string>;
 // The plan with its steps in groups.
 std::shared_ptr<const Plan> fused(const Plan& plan) {
   auto copy = std::make_shared<Plan>(plan);
-  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kPlanMemory};
+  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
   Monitor monitor;
   const auto reports = run_passes(copy->program, kPasses, monitor);
   EXPECT_TRUE(reports.ok()) << reports.status().message();
@@ -124,6 +124,26 @@ TEST(Fusion, AStepThatNeedsAllSlicesRunsBehindTheGroup) {
   b.output("columns", columns, {1, 256}, Layout{});
   const auto plan = b.finish();
   EXPECT_EQ(groups_of(*plan), (std::vector<Kernels>{{"exp", "neg", "clone"}}));
+  expect_same_bits(plan);
+}
+
+// The second group computes again what the first one computed of x in bf16.
+TEST(Fusion, WhatTakesFewerBytesIsComputedAgain) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims shape{128, 256};
+  const ValueId x = b.input("x", Dtype::kBF16, shape, Layout{});
+  const ValueId wide =
+      b.compute("convert_element_type", {x}, f32(shape), with(AttrKey::kDtype, Dtype::kF32));
+  const ValueId e = b.compute("exp", {wide}, f32(shape));
+  const ValueId one_more = b.compute("add", {e, {}}, f32(shape), with(AttrKey::kOther, 1.0));
+  const ValueId columns = b.compute("sum", {b.compute("div", {wide, one_more}, f32(shape))},
+                                    f32({1, 256}), reduce({0}));
+  const ValueId d = b.compute("mul", {wide, columns}, f32(shape));
+  b.output("d", b.compute("add", {d, one_more}, f32(shape)), shape, Layout{});
+  const auto plan = b.finish();
+  EXPECT_EQ(groups_of(*plan),
+            (std::vector<Kernels>{{"convert_element_type", "exp", "add", "div"},
+                                  {"convert_element_type", "exp", "add", "mul", "add", "clone"}}));
   expect_same_bits(plan);
 }
 
