@@ -1,6 +1,8 @@
 #include "cuda/against_cpu.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/plugin/device.h"
@@ -68,9 +70,23 @@ void expect_near(Dtype dtype, const cts::Number& got, const cts::Number& want, d
   }
 }
 
+// A machine without a GPU runs nothing of these suites there.
+class TheGpu : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    if (!is_on_gpu()) return;
+    // Never closed: the driver takes long to open a device that nobody has open.
+    static auto* const device = new auto(runtime::cuda::CudaDevice::open(cuda_options()));
+    if (device->ok()) return;
+    std::cout << "not run: no device: " << device->status().message() << std::endl;
+    std::exit(device->status().code() == Code::kUnavailable ? 0 : 1);
+  }
+};
+const auto* const kTheGpu = ::testing::AddGlobalTestEnvironment(new TheGpu);
+
 }  // namespace
 
-void OnFakes::SetUp() {
+void OnCuda::SetUp() {
   auto opened = runtime::cuda::CudaDevice::open(cuda_options());
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   device_ = std::move(*opened);

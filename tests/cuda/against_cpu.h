@@ -1,4 +1,5 @@
-// Runs a kernel on the CPU and on the CUDA backend over the fakes, and compares the results.
+// Runs a kernel on the CPU and on the CUDA backend, over the fakes or on a GPU, and compares the
+// results.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,8 +14,8 @@
 
 namespace shw::testing {
 
-// A device of the fakes.
-class OnFakes : public ::testing::Test {
+// A device of the fakes, or a GPU (fakes.h).
+class OnCuda : public ::testing::Test {
  protected:
   void SetUp() override;
   std::shared_ptr<runtime::Device> device_;

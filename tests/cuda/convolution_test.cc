@@ -13,7 +13,7 @@ using testing::expect_as_on_the_cpu;
 using testing::fake_calls;
 using testing::Injected;
 
-using CudaConvolutionTest = testing::OnFakes;
+using CudaConvolutionTest = testing::OnCuda;
 using Ints = std::vector<int64_t>;
 
 struct Convolution {

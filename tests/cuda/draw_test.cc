@@ -10,7 +10,7 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
-using CudaDrawTest = testing::OnFakes;
+using CudaDrawTest = testing::OnCuda;
 
 Attrs whole_of(const Dims& size) {
   Attrs attrs;

@@ -47,7 +47,7 @@ struct Tensors {
   Window q, k, v, out, grad, lse;
 };
 
-class FlashTest : public testing::OnFakes {
+class FlashTest : public testing::OnCuda {
  protected:
   void check(const Problem& p, Dtype dtype) {
     SCOPED_TRACE(std::string(dtype_name(dtype)) + " " + std::to_string(p.queries) + " × " +

@@ -14,7 +14,7 @@ using testing::expect_as_on_the_cpu;
 constexpr Dtype kAll[] = {Dtype::kF32, Dtype::kBF16, Dtype::kF64, Dtype::kI64,
                           Dtype::kI8,  Dtype::kBool, Dtype::kC64};
 
-using CudaIndexingTest = testing::OnFakes;
+using CudaIndexingTest = testing::OnCuda;
 
 Attrs dim_attr(int64_t dim) {
   Attrs attrs;

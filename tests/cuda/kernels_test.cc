@@ -16,7 +16,7 @@ namespace {
 using cts::Lie;
 using cts::Window;
 
-using CudaKernelsTest = testing::OnFakes;
+using CudaKernelsTest = testing::OnCuda;
 
 struct Case {
   const char* kernel;

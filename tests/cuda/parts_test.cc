@@ -8,7 +8,7 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
-using CudaPartsTest = testing::OnFakes;
+using CudaPartsTest = testing::OnCuda;
 
 Attrs dim_and(AttrKey key, int64_t value) {
   Attrs attrs;

@@ -10,7 +10,7 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
-using CudaPointwiseTest = testing::OnFakes;
+using CudaPointwiseTest = testing::OnCuda;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();

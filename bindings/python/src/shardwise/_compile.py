@@ -225,7 +225,7 @@ def measure_hardware(device: str = "cpu", *, name: str | None = None) -> dict[st
     """Measures this machine, and describes it: :func:`compile` takes the result as ``hardware=`` and then predicts how long plans
     take here. That takes some seconds on all cores or GPUs, in which nothing else should run.
 
-    :param device: what the ranks run on: "cpu", or "cuda", which has run on fakes of NVIDIA's libraries only
+    :param device: what the ranks run on: "cpu", or "cuda": NVIDIA GPUs
     :param name: of the description; None: "cpu-measured", "cuda-measured"
     :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
     :raises InvalidArgument: the device is unknown
