@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "placement/kernel_work.h"
@@ -57,11 +58,26 @@ Traffic traffic_of(const Program& p, const FusedGroup& group, const cost::Roofli
   return traffic;
 }
 
+// A device whose pointwise steps were not measured one by one makes one kernel of a group, which
+// takes what passes in and out. Steps share that by what they take alone.
+void price_by_bytes(Program& p, const FusedGroup& group, const cost::Roofline& roofline) {
+  const std::span<ProgramStep> steps(&p.steps[group.first_step], group.num_steps);
+  double sum = 0;
+  for (const ProgramStep& step : steps) sum += step.cost_us;
+  if (sum == 0) return;
+  const double whole = roofline.rw_us(traffic_of(p, group, roofline).memory_bytes);
+  for (ProgramStep& step : steps) step.cost_us *= whole / sum;
+}
+
 }  // namespace
 
 void price_groups(Program& p, const cost::Roofline& roofline) {
   if (!roofline.has_kernels()) return;
   for (const FusedGroup& group : p.fused_groups) {
+    if (!roofline.has_copies()) {
+      price_by_bytes(p, group, roofline);
+      continue;
+    }
     std::vector<double> us;
     double sum = 0;
     for (uint32_t s = 0; s < group.num_steps; ++s) {

@@ -51,6 +51,10 @@ std::optional<double> Roofline::cached_us(std::span<const KernelWork> works) con
   return sharing_ * us;
 }
 
+bool Roofline::has_copies() const {
+  return times_of(device_.kernels, kCopy, Dtype::kF32) != nullptr;
+}
+
 std::optional<double> Roofline::fused_us(const KernelWork& work) const {
   const std::string kernel = std::string(work.kernel) + std::string(KernelTimes::kFused);
   const KernelTimes* times = find_times(device_.kernels, kernel, work.dtype);

@@ -22,6 +22,8 @@ class Roofline {
   // A copy of so many bytes within the device's memory.
   double copy_us(double bytes) const;
   bool has_kernels() const { return !device_.kernels.empty(); }
+  // Whether what moves bytes was measured kernel by kernel; otherwise it takes what its bytes take.
+  bool has_copies() const;
   // What a step adds to a group that is one loop. nullopt: it was not measured.
   std::optional<double> fused_us(const KernelWork& work) const;
   // To read so many bytes from the cache, or to write them to it, in a launch that does more. 0

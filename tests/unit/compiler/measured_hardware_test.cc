@@ -1,6 +1,8 @@
 // Plans for hardware whose kernels were measured.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "compiler/pipeline.h"
 #include "compiler/price_groups.h"
 #include "cost/hardware_description.h"
@@ -84,6 +86,38 @@ TEST(MeasuredHardware, GroupsFindInTheCacheWhatTheirStepsLeave) {
   const double before = p.steps[group.first_step].cost_us;
   price_groups(p, cost::Roofline(device));
   EXPECT_EQ(p.steps[group.first_step].cost_us, before);
+}
+
+// As of a GPU, whose pointwise steps have no tables: a group is one kernel.
+TEST(MeasuredHardware, GroupsTakeWhatTheirBytesTakeWherePointwiseStepsWereNotMeasured) {
+  const Program whole = planned("one=1", hardware(2));
+  cost::DeviceSpec device = cost::parse_hardware(hardware(2))->device;
+  std::erase_if(device.kernels, [](const auto& times) { return times.kernel != "mm"; });
+  device.memory_bytes_per_s = 1e6;  // a byte takes a microsecond
+  device.efficiency = 1;
+  const cost::Roofline roofline(device);
+  Program priced = whole;
+  price_groups(priced, roofline);
+  ASSERT_FALSE(whole.fused_groups.empty());
+  for (const FusedGroup& group : whole.fused_groups) {
+    std::set<StorageId> storages;
+    double bytes = 0, us = 0, alone = 0;
+    for (uint32_t s = group.first_step; s < group.first_step + group.num_steps; ++s) {
+      us += priced.steps[s].cost_us;
+      alone += whole.steps[s].cost_us;
+      for (const auto* values : {&whole.steps[s].inputs, &whole.steps[s].outputs})
+        for (const ValueId v : *values)
+          if (v.valid() && !whole.lies_in(v, StorageKind::kGroup) &&
+              storages.insert(whole.values[v].storage).second)
+            bytes += static_cast<double>(whole.values[v].type.bytes());
+    }
+    ASSERT_GT(alone, 0);
+    EXPECT_NEAR(us, bytes, 1e-9 * bytes);
+  }
+  for (uint32_t s = 0; s < whole.steps.size(); ++s)
+    if (whole.steps[s].kernel == "einsum") {
+      EXPECT_EQ(priced.steps[s].cost_us, whole.steps[s].cost_us);
+    }
 }
 
 }  // namespace
