@@ -209,11 +209,11 @@ __device__ inline void flash_forward(void* out, float* lse, const void* q, const
             return query_row(a, bias, at.b, at.h,
                              at.first + warp_row + m * 16 + row_in_tile(2 * half), first);
           });
+      softmax.add(s, factor, sums);
       finish_copies();
       __syncthreads();  // the values are there, and the keys have been read
       if (first + F::kKeys < seen.end)
         begin_tile(shared.k, keys_at, a.k.stride[2], first + F::kKeys, a.keys, a.width);
-      softmax.add(s, factor, sums);
       weighted_rows<E>(sums, s, shared.v);
     }
     finish_copies();

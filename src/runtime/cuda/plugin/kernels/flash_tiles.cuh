@@ -75,7 +75,8 @@ template <class E, int kRowTiles, int kColumnTiles, int kLeftRows, int kWidth>
 __device__ inline void rows_by_rows(float (&c)[kRowTiles][kColumnTiles][4],
                                     FlashTile<kLeftRows, kWidth>& left, int row,
                                     FlashTile<kColumnTiles * 8, kWidth>& right) {
-  [[maybe_unused]] constexpr int kUnrolled = kRowTiles > 1 ? (kColumnTiles > 4 ? kUnrolledTall : 2) : 4;
+  [[maybe_unused]] constexpr int kUnrolled =
+      kRowTiles > 1 ? (kColumnTiles > 4 ? kUnrolledTall : 2) : 4;
   for (int m = 0; m < kRowTiles; ++m)
     for (int n = 0; n < kColumnTiles; ++n)
       for (int i = 0; i < 4; ++i) c[m][n][i] = 0;

@@ -433,7 +433,7 @@ __device__ inline void tiled_dkv(void* dk, void* dv, const float* deltas, const 
 
 }  // namespace shw::runtime::cuda
 
-#define SHW_TILED_KERNEL extern "C" __global__ void __launch_bounds__(128)
+#define SHW_TILED_KERNEL extern "C" __global__ void __launch_bounds__(128, 2)
 #define SHW_TILED_KERNELS(width)                                                                  \
   SHW_TILED_KERNEL shw_tiled_##width(void* out, float* lse, const void* q, const void* k,         \
                                      const void* v, const void* bias,                             \
