@@ -81,7 +81,7 @@ class CopyTest : public HalTest {};
 // Two numbers in memory of the host that copies go to and from in a stream's order.
 class Pinned {
  public:
-  Pinned(Device& device, std::pair<float, float> values) : device_(device) {
+  Pinned(runtime::Device& device, std::pair<float, float> values) : device_(device) {
     data_ = static_cast<float*>(*device.allocate(kSpec));
     data_[0] = values.first;
     data_[1] = values.second;
@@ -93,7 +93,7 @@ class Pinned {
 
  private:
   static constexpr MemorySpec kSpec{8, 64, MemoryKind::kHost};
-  Device& device_;
+  runtime::Device& device_;
   float* data_ = nullptr;
 };
 

@@ -20,7 +20,8 @@ using CudaSideBySideTest = testing::OnCuda;
 // Fractions, with zeros, infinities and NaN among them.
 cts::Number special(int64_t i) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kValues[] = {0.0, -0.0, 1.0, kInfinity, -kInfinity, std::nan(""), 1e-7, 65519};
+  constexpr double kValues[] = {
+      0.0, -0.0, 1.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), 1e-7, 65519};
   return i % 13 < 8 ? kValues[i % 13] : cts::fractions()(i).real();
 }
 
