@@ -139,8 +139,11 @@ __device__ inline void norm_parameters(void* dweight, void* dbias, const double*
       weight += parts[2 * slice * count + c];
       bias += parts[(2 * slice + 1) * count + c];
     }
-    if (dweight != nullptr) store_real(weight, dweight, place(a, a.out, {0, c}), a.out.dtype);
-    if (dbias != nullptr) store_real(bias, dbias, place(a, a.out_bias, {0, c}), a.out_bias.dtype);
+    // They have no rows; there may be none at all.
+    if (dweight != nullptr)
+      store_real(weight, dweight, offset_at(a.columns, a.out.column, c), a.out.dtype);
+    if (dbias != nullptr)
+      store_real(bias, dbias, offset_at(a.columns, a.out_bias.column, c), a.out_bias.dtype);
   }
 }
 
