@@ -36,6 +36,8 @@ class GroupUnits {
   uint32_t size() const { return static_cast<uint32_t>(units_.size()); }
   const GroupUnit& unit(uint32_t u) const { return units_[u]; }
   const UnitUses& uses(StorageId s) const { return uses_[s.v]; }
+  // Whether it holds results for a while: in the arena, or in a group.
+  bool is_scratch(StorageId s) const;
   // Whether a step wrote it that has been removed.
   bool is_gone(StorageId s) const { return s.v < uses_.size() && uses_[s.v].num_writers == 0; }
   // The step that alone writes the storage; null: there are several, or none.
@@ -63,7 +65,6 @@ class GroupUnits {
                                         bool& runs);
   bool is_left_by(StorageId s, uint32_t u, const std::vector<ProgramStep>& steps) const;
   bool dissolve(uint32_t u, std::vector<ProgramStep>& steps);
-  bool is_scratch(StorageId s) const;
 
   Program& p_;
   std::vector<GroupUnit> units_;

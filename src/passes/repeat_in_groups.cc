@@ -90,14 +90,10 @@ class Repeater {
 
   // One pointwise step writes all of it, to scratch.
   bool can_repeat(StorageId s) const {
-    if (s.v >= num_storages() || !is_scratch(s)) return false;
+    if (s.v >= num_storages() || !units_.is_scratch(s)) return false;
     const ProgramStep* writer = units_.writer(s);
     return writer != nullptr && is_pointwise(*writer) && writer->in_place == kNotInPlace &&
            is_whole(p_, writer->outputs[0]);
-  }
-  bool is_scratch(StorageId s) const {
-    const StorageKind kind = p_.storages[s].kind;
-    return kind == StorageKind::kArena || kind == StorageKind::kGroup;
   }
   uint32_t num_storages() const { return static_cast<uint32_t>(p_.storages.size()); }
 
@@ -108,7 +104,7 @@ class Repeater {
     const UnitUses& uses = units_.uses(s);
     if (uses.num_writers == 0) return true;
     if (uses.num_writers > 1 || uses.writer == group) return false;
-    return is_scratch(s) || uses.writer < from;
+    return units_.is_scratch(s) || uses.writer < from;
   }
   bool reads(uint32_t unit, StorageId s) const {
     return std::ranges::binary_search(units_.uses(s).readers, unit);
@@ -227,7 +223,7 @@ class Repeater {
     for (const Attempt& a : attempts) {
       moved += a.chain.read_bytes - bytes;
       for (const StorageId leaf : a.chain.leaves) {
-        if (!is_scratch(leaf) || std::ranges::find(seen, leaf) != seen.end()) continue;
+        if (!units_.is_scratch(leaf) || std::ranges::find(seen, leaf) != seen.end()) continue;
         seen.push_back(leaf);
         if (last_without(leaf, attempts) < units_.uses(leaf).last())
           held += p_.storages[leaf].bytes;

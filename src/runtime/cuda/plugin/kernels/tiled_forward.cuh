@@ -42,8 +42,9 @@ __device__ inline void tiled_forward(void* out, float* lse, const void* q, const
         float larger = most[r];
         SHW_UNROLL
         for (int c = 0; c < S::kColumnsOfThread; ++c) {
-          s[r][c] = tiled_score(a, bias, at.b, at.h, at.first + tiled_row<S>(r),
-                                first + tiled_column<S>(c), of_row[r], s[r][c]);
+          const i64 key = first + tiled_column<S>(c);
+          s[r][c] = tiled_score(a, bias, at.b, at.h, at.first + tiled_row<S>(r), key,
+                                is_in(of_row[r], key), s[r][c]);
           larger = fmaxf(larger, s[r][c]);
         }
         larger = tiled_max(larger);

@@ -76,7 +76,8 @@ __device__ inline void tiled_dq(void* dq, void* dbias, float* deltas, const Tile
         SHW_UNROLL
         for (int c = 0; c < S::kColumnsOfThread; ++c) {
           const i64 key = first + tiled_column<S>(c);
-          const float score = tiled_score(a, in.bias, at.b, at.h, query, key, of_row[r], s[r][c]);
+          const float score =
+              tiled_score(a, in.bias, at.b, at.h, query, key, is_in(of_row[r], key), s[r][c]);
           s[r][c] = tiled_weight(score, lse[r]) * (along[r][c] - delta[r]);
           if (dbias != nullptr && query < a.queries && key < a.keys)
             store_real(s[r][c], dbias,
@@ -135,11 +136,9 @@ __device__ inline void tiled_dkv(void* dk, void* dv, const float* deltas, const 
           const float delta = is_there ? deltas[(at.b * a.heads + h) * a.queries + query] : 0.0f;
           SHW_UNROLL
           for (int r = 0; r < S::kRowsOfThread; ++r) {
-            const bool is_seen = query >= of_row[r].begin && query < of_row[r].end;
             const i64 key = at.first + tiled_row<S>(r);
             const float score =
-                tiled_score(a, in.bias, at.b, h, query, key,
-                            is_seen ? KeySpan{key, key + 1} : KeySpan{0, 0}, s[r][c]);
+                tiled_score(a, in.bias, at.b, h, query, key, is_in(of_row[r], query), s[r][c]);
             s[r][c] = tiled_weight(score, lse);
             along[r][c] = s[r][c] * (along[r][c] - delta);
           }

@@ -169,10 +169,13 @@ __device__ inline KeySpan seen_together(i64 first, i64 end, const SpanOf& span_o
 }
 __device__ inline i64 lesser(i64 a, i64 b) { return a < b ? a : b; }
 
+__device__ inline bool is_in(const KeySpan& span, i64 at) {
+  return at >= span.begin && at < span.end;
+}
 // scale · product + bias; minus infinity where the two do not see each other.
 __device__ inline float tiled_score(const AttentionArguments& a, const void* bias, i64 b, i64 h,
-                                    i64 query, i64 key, const KeySpan& seen, float product) {
-  if (key < seen.begin || key >= seen.end) return minus_infinity<float>();
+                                    i64 query, i64 key, bool is_seen, float product) {
+  if (!is_seen) return minus_infinity<float>();
   const float s = product * static_cast<float>(a.scale);
   if (!a.has_bias) return s;
   return s + load_real<float>(bias, head_offset(a.bias, b, h, query) + key * a.bias.stride[3],
