@@ -31,7 +31,7 @@ Result<runtime::RankBackend> backend_of(shw_device_kind kind, int64_t ranks,
                                         const ContextRef& context) {
   SHW_ASSIGN_OR_RETURN(const std::string_view device, device_name(kind));
   SHW_ASSIGN_OR_RETURN(runtime::RankBackend backend,
-                       runtime::rank_backend(device, ranks, context->kernel_cache()));
+                       runtime::rank_backend(device, ranks, context->cuda()));
   if (device == "cpu") backend.device = [=](int64_t) { return make_host_device(context); };
   return backend;
 }

@@ -12,7 +12,8 @@ namespace shw::capi {
 
 Context::Context(const shw_context_options& options)
     : options_(options),
-      kernel_cache_(options.kernel_cache == nullptr ? "" : options.kernel_cache),
+      cuda_{.kernel_cache = options.kernel_cache == nullptr ? "" : options.kernel_cache,
+            .deterministic = (options.flags & SHW_CONTEXT_DETERMINISTIC) != 0},
       workers_(std::make_shared<runtime::cpu::ProcessWorkers>()),
       worlds_(std::make_shared<runtime::WorldRegistry>()) {
   options_.kernel_cache = nullptr;  // it was lent
@@ -46,7 +47,7 @@ constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, kern
 
 Result<shw_context_options> read_options(const shw_context_options* in) {
   SHW_ASSIGN_OR_RETURN(shw_context_options options, copy_in(in, kContextOptionsSize_0_2));
-  SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
+  SHW_RETURN_IF_ERROR(check_flags(options.flags, SHW_CONTEXT_DETERMINISTIC));
   SHW_RETURN_IF_ERROR(check_reserved(options.reserved));
   if ((options.alloc == nullptr) != (options.free == nullptr))
     return invalid_argument("alloc and free must be given together");

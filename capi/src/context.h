@@ -6,6 +6,7 @@
 #include <string>
 
 #include "boundary.h"
+#include "runtime/cuda/options.h"
 #include "support/parallel.h"
 
 namespace shw::runtime {
@@ -35,7 +36,8 @@ class Context {
   TaskExecutor tasks() const { return {options_.submit, options_.submit_user}; }
 
   uint64_t max_text_bytes() const { return options_.max_text_bytes; }
-  const std::string& kernel_cache() const { return kernel_cache_; }
+  // Of CUDA devices, but for the number of each.
+  const runtime::cuda::Options& cuda() const { return cuda_; }
 
   // The threads of CPU devices.
   runtime::cpu::ProcessWorkers& workers() const { return *workers_; }
@@ -44,7 +46,7 @@ class Context {
 
  private:
   shw_context_options options_;
-  std::string kernel_cache_;
+  runtime::cuda::Options cuda_;
   mutable std::mutex log_mutex_;
   std::shared_ptr<runtime::cpu::ProcessWorkers> workers_;
   std::shared_ptr<runtime::WorldRegistry> worlds_;

@@ -36,7 +36,7 @@ Result<DeviceRef> make_device(const ContextRef& context, shw_device_kind kind, i
   if (kind < SHW_DEVICE_CPU || kind > SHW_DEVICE_NULL)
     return invalid_argument("device kind " + std::to_string(kind) + " is unknown");
   if (kind == SHW_DEVICE_CUDA)
-    return runtime::cuda::open_device({.index = index, .kernel_cache = context->kernel_cache()});
+    return runtime::cuda::open_device(runtime::cuda::of_index(context->cuda(), index));
   if (index != 0)
     return invalid_argument("index is " + std::to_string(index) + "; there is only device 0");
   if (kind == SHW_DEVICE_NULL) return DeviceRef(std::make_shared<runtime::null::NullDevice>());

@@ -27,9 +27,8 @@ Result<cost::Hardware> measured_device(const std::string& name) {
 Result<answers::CalibrationReport> measure_cuda(const std::string& name) {
   SHW_ASSIGN_OR_RETURN(const int64_t found, runtime::cuda::num_devices());
   const int64_t devices = std::min<int64_t>(found, 8);
-  SHW_ASSIGN_OR_RETURN(
-      const runtime::RankBackend backend,
-      runtime::cuda::open_ranks(0, devices, std::chrono::minutes(1), /*kernel_cache=*/""));
+  SHW_ASSIGN_OR_RETURN(const runtime::RankBackend backend,
+                       runtime::cuda::open_ranks(0, devices, std::chrono::minutes(1), {}));
   SHW_ASSIGN_OR_RETURN(const cost::Hardware base, cost::hardware_by_name("h100"));
   return measure_accelerators(backend, devices, {}, base, name);
 }

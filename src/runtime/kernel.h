@@ -23,6 +23,10 @@ struct StepOrigin {
 
 // Workspaces begin at a multiple of this. cuBLASLt 13 refuses one that lies at less.
 inline constexpr int64_t kWorkspaceAlignment = 256;
+// The bytes from one place in a workspace to the next one behind so many.
+constexpr int64_t workspace_aligned(int64_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
 
 // A kernel with types and attributes fixed. Launches from several streams do not overlap.
 class PreparedKernel {

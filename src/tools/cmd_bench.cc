@@ -10,13 +10,15 @@
 #include "runtime/bench/collectives.h"
 #include "runtime/bench/rank_backend.h"
 #include "tools/commands.h"
+#include "tools/device_option.h"
 #include "tools/plan_file.h"
 
 namespace shw::tools {
 namespace {
 
 struct BenchOptions {
-  std::string plan, device = "cpu", mesh, dtype = "f32", trace, kernel_cache;
+  std::string plan, device = "cpu", mesh, dtype = "f32", trace;
+  runtime::cuda::Options cuda;
   bool of_collectives = false;
   runtime::BenchOptions bench;
   runtime::CollectiveBenchOptions collectives;
@@ -26,7 +28,7 @@ struct BenchOptions {
 Status time_plan(BenchOptions& o) {
   SHW_ASSIGN_OR_RETURN(Plan plan, read_plan_file(o.plan));
   SHW_ASSIGN_OR_RETURN(o.bench.backend,
-                       runtime::rank_backend(o.device, num_ranks(plan.program), o.kernel_cache));
+                       runtime::rank_backend(o.device, num_ranks(plan.program), o.cuda));
   SHW_ASSIGN_OR_RETURN(const runtime::BenchResult result,
                        runtime::bench(std::make_shared<const Plan>(std::move(plan)), o.bench));
   if (!o.trace.empty()) SHW_RETURN_IF_ERROR(import::write_file(o.trace, runtime::to_trace(result)));
@@ -42,8 +44,7 @@ Status time_collectives(BenchOptions& o) {
   c.dtype = *dtype;
   c.warm_up = o.bench.warm_up;
   c.repeats = o.bench.repeats;
-  SHW_ASSIGN_OR_RETURN(c.backend,
-                       runtime::rank_backend(o.device, c.mesh.num_ranks(), o.kernel_cache));
+  SHW_ASSIGN_OR_RETURN(c.backend, runtime::rank_backend(o.device, c.mesh.num_ranks(), o.cuda));
   SHW_ASSIGN_OR_RETURN(const runtime::CollectiveBenchResult result, runtime::bench_collectives(c));
   std::printf("%s", o.json ? (to_json(result) + "\n").c_str() : to_text(result).c_str());
   if (result.wrong() > 0)
@@ -74,8 +75,7 @@ void add_bench(CommandLine& command_line) {
   verb.option("--device", o->device,
               "What the ranks run on: cpu; cuda, a GPU each; null, which computes nothing")
       .shows_default();
-  verb.option("--kernel-cache", o->kernel_cache,
-              "With --device cuda: a folder where compiled kernels are kept for later runs");
+  add_cuda_options(verb, o->cuda);
   verb.option("--warm-up", o->bench.warm_up, "Runs that are not counted").shows_default();
   verb.option("--repeats", o->bench.repeats, "Runs that are").positive().shows_default();
   verb.option(

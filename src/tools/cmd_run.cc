@@ -26,7 +26,8 @@ using import::TensorFile;
 using runtime::HostTensorView;
 
 struct RunOptions {
-  std::string plan, outputs, entry = "step", device = kCpu, kernel_cache;
+  std::string plan, outputs, entry = "step", device = kCpu;
+  runtime::cuda::Options cuda;
   std::vector<std::string> inputs, sizes;
   int64_t seed = 0, offset = 0;
   bool virtual_ranks = false, dry_run = false, verify = false, json = false, mpi = false,
@@ -113,12 +114,11 @@ Status verdict_of(const VerifyReport& report) {
 Result<Executed> run_on(const RunOptions& o, std::shared_ptr<const Plan> plan,
                         const TensorFile& inputs, std::shared_ptr<runtime::ProcessWorld> world) {
   const Execution execution{o.entry, o.repeat, o.verify};
-  SHW_ASSIGN_OR_RETURN(
-      const runtime::RankBackend backend,
-      world == nullptr
-          ? open_backend(o.device, 0, num_ranks(plan->program), runtime::WorldOptions{}.timeout,
-                         o.kernel_cache)
-          : open_backend(o.device, world->rank_on_host(), 1, world->timeout(), o.kernel_cache));
+  SHW_ASSIGN_OR_RETURN(const runtime::RankBackend backend,
+                       world == nullptr ? open_backend(o.device, 0, num_ranks(plan->program),
+                                                       runtime::WorldOptions{}.timeout, o.cuda)
+                                        : open_backend(o.device, world->rank_on_host(), 1,
+                                                       world->timeout(), o.cuda));
   runtime::ExecutorOptions options;
   options.graphs = o.graphs;
   if (world == nullptr) {
@@ -225,14 +225,14 @@ Status run_on_mpi(const RunOptions& o) {
 Status run_run(const RunOptions& o) {
   if (o.dry_run) {
     if (o.virtual_ranks || o.mpi || o.verify || !o.inputs.empty() || !o.outputs.empty() ||
-        o.device != kCpu || !o.kernel_cache.empty() || o.graphs)
+        o.device != kCpu || !o.cuda.kernel_cache.empty() || o.cuda.deterministic || o.graphs)
       return invalid_argument(
           "--dry-run computes nothing: omit --virtual-ranks, --mpi, --inputs, --outputs, --verify, "
-          "--device, --kernel-cache, --graphs");
+          "--device, --kernel-cache, --deterministic, --graphs");
     return run_dry(o);
   }
-  if ((!o.kernel_cache.empty() || o.graphs) && o.device == kCpu)
-    return invalid_argument("--kernel-cache and --graphs are of --device cuda");
+  if ((!o.cuda.kernel_cache.empty() || o.cuda.deterministic || o.graphs) && o.device == kCpu)
+    return invalid_argument("--kernel-cache, --deterministic and --graphs are of --device cuda");
   if (o.virtual_ranks == o.mpi)
     return o.mpi ? invalid_argument("pass --virtual-ranks or --mpi, not both")
                  : invalid_argument(
@@ -259,8 +259,7 @@ void add_run(CommandLine& command_line) {
               "cpu, or cuda: each rank on a GPU of its own; with --mpi, the ranks of a host take "
               "its GPUs in the order of their ranks")
       .shows_default();
-  verb.option("--kernel-cache", o->kernel_cache,
-              "With --device cuda: a folder where compiled kernels are kept for later runs");
+  add_cuda_options(verb, o->cuda);
   verb.flag("--graphs", o->graphs,
             "With --device cuda: launch CUDA graphs of what can be captured");
   verb.option("--timeout", o->mpi_options.timeout_s,

@@ -25,9 +25,11 @@ shw::Status time_steps(int argc, char** argv) {
   options.repeats = argc > 3 ? std::max(1, std::atoi(argv[3])) : 20;
   options.executor.graphs = argc > 4 && std::string_view(argv[4]) == "graphs";
   const char* const cache = std::getenv("SHW_KERNEL_CACHE");
-  SHW_ASSIGN_OR_RETURN(options.backend,
-                       shw::runtime::rank_backend(argv[2], shw::num_ranks(plan.program),
-                                                  cache == nullptr ? "" : cache));
+  SHW_ASSIGN_OR_RETURN(
+      options.backend,
+      shw::runtime::rank_backend(argv[2], shw::num_ranks(plan.program),
+                                 {.kernel_cache = cache == nullptr ? "" : cache,
+                                  .deterministic = std::getenv("SHW_DETERMINISTIC") != nullptr}));
   const bool graphs = options.executor.graphs;
   SHW_ASSIGN_OR_RETURN(
       const shw::runtime::BenchResult result,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "fakes/cudnn_handle.h"
 #include "fakes/driver.h"
 #include "fakes/element.h"
 #include "fakes/inject.h"
@@ -16,10 +17,6 @@ using namespace shw::fakes;
 using namespace shw::runtime::cuda;
 using shw::Dtype;
 using shw::Status;
-
-struct cudnnContext : Counted {
-  StreamHandle stream = nullptr;
-};
 
 namespace {
 

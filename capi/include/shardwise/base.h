@@ -172,10 +172,15 @@ typedef int32_t (*shw_submit_fn)(void* user, shw_task_fn run, void* task);
 
 /* ---- Extensible structs: struct_size first, zero is the default, fields are only appended ---- */
 
+/* Results on CUDA devices have the same bits in each run. Without it, the gradients of attention may
+ * be computed by a kernel of cuDNN that adds up in an order that differs from run to run, and takes
+ * less than half of the time. Other backends' results always have the same bits. */
+#define SHW_CONTEXT_DETERMINISTIC ((uint64_t)1)
+
 /* Options of shw_context_create(). */
 typedef struct shw_context_options {
   size_t struct_size;      /* set by SHW_CONTEXT_OPTIONS_INIT or shw_context_options_init() */
-  uint64_t flags;          /* 0: none is defined yet */
+  uint64_t flags;          /* SHW_CONTEXT_DETERMINISTIC */
   shw_alloc_fn alloc;      /* for tensors, executors' memory and blobs; NULL: the C++ heap */
   shw_free_fn free;        /* NULL if and only if alloc is */
   void* alloc_user;        /* must stay valid until the last object made in the context is gone */

@@ -235,7 +235,8 @@ SHW_API shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffe
 
 /* What an entry launches, or, where some of it cannot be captured, what lies between events, is
  * captured once for each run in flight, and launched as CUDA graphs. It is captured again when
- * inputs, outputs or the session lie elsewhere than before. The results are the same. */
+ * inputs, outputs or the session lie elsewhere than before. The results are those of single
+ * launches: the same bits where these repeat (SHW_CONTEXT_DETERMINISTIC). */
 #define SHW_EXECUTOR_GRAPHS ((uint64_t)1)
 
 /* Options of shw_executor_create(). */

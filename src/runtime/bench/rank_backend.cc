@@ -18,8 +18,8 @@ RankBackend null_backend() {
 }
 
 // What the machine lacks is no failure of the benchmark: it was not run.
-Result<RankBackend> cuda_backend(int64_t ranks, const std::string& kernel_cache) {
-  auto backend = cuda::open_ranks(0, ranks, WorldOptions{}.timeout, kernel_cache);
+Result<RankBackend> cuda_backend(int64_t ranks, const cuda::Options& options) {
+  auto backend = cuda::open_ranks(0, ranks, WorldOptions{}.timeout, options);
   if (backend.ok()) return backend;
   const Status& s = backend.status();
   return Status(s.code(), "not run, as each rank needs a device of its own: " + s.message());
@@ -28,10 +28,10 @@ Result<RankBackend> cuda_backend(int64_t ranks, const std::string& kernel_cache)
 }  // namespace
 
 Result<RankBackend> rank_backend(std::string_view device, int64_t ranks,
-                                 const std::string& kernel_cache) {
+                                 const cuda::Options& options) {
   if (device == "cpu") return RankBackend{};
   if (device == "null") return null_backend();
-  if (device == "cuda") return cuda_backend(ranks, kernel_cache);
+  if (device == "cuda") return cuda_backend(ranks, options);
   return invalid_argument("device '" + std::string(device) + "': expected cpu, cuda or null");
 }
 

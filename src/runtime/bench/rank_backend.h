@@ -1,8 +1,8 @@
 // The backends that virtual ranks can be timed on, by name.
 #pragma once
-#include <string>
 #include <string_view>
 
+#include "runtime/cuda/options.h"
 #include "runtime/virtual_ranks.h"
 
 namespace shw::runtime {
@@ -10,8 +10,8 @@ namespace shw::runtime {
 // "cpu", "null", or "cuda": there each rank has a device of its own, from the first one on.
 // UNAVAILABLE: this machine, or this build, has no such device. INVALID_ARGUMENT: it has not so
 // many, or the name is another.
-// `kernel_cache`: a folder of compiled kernels, of "cuda"; empty: none is kept.
+// `options`: of "cuda", but for the devices' numbers.
 Result<RankBackend> rank_backend(std::string_view device, int64_t ranks,
-                                 const std::string& kernel_cache = {});
+                                 const cuda::Options& options = {});
 
 }  // namespace shw::runtime

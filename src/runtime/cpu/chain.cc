@@ -5,10 +5,8 @@
 namespace shw::runtime::cpu {
 
 size_t Chain::temporary(int64_t bytes) {
-  const int64_t aligned =
-      (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
   temporaries_.push_back(temporaries_bytes_);
-  temporaries_bytes_ += aligned;
+  temporaries_bytes_ += workspace_aligned(bytes);
   return workspace_ + temporaries_.size() - 1;
 }
 

@@ -87,9 +87,8 @@ class ContractionKernel final : public HostKernel {
 
   // Where the next `bytes` of the workspace begin.
   int64_t take_workspace(int64_t bytes) {
-    constexpr int64_t kAlign = kWorkspaceAlignment;
     const int64_t begin = workspace_bytes_;
-    workspace_bytes_ += (bytes + kAlign - 1) / kAlign * kAlign;
+    workspace_bytes_ += workspace_aligned(bytes);
     return begin;
   }
 

@@ -7,11 +7,11 @@
 namespace shw::runtime::cuda {
 
 Result<RankBackend> open_ranks(int64_t first, int64_t count, Timeout timeout,
-                               const std::string& kernel_cache) {
+                               const Options& options) {
   std::vector<std::shared_ptr<Device>> devices;
   for (int64_t i = 0; i < count; ++i) {
-    SHW_ASSIGN_OR_RETURN(devices.emplace_back(), open_device({.index = static_cast<int>(first + i),
-                                                              .kernel_cache = kernel_cache}));
+    SHW_ASSIGN_OR_RETURN(devices.emplace_back(),
+                         open_device(of_index(options, static_cast<int>(first + i))));
   }
   return RankBackend{
       [devices](int64_t rank) { return devices[static_cast<size_t>(rank) % devices.size()]; },

@@ -5,6 +5,7 @@ use std::os::raw::{c_char, c_void};
 pub const SHW_VERSION_MAJOR: u32 = 0;
 pub const SHW_VERSION_MINOR: u32 = 2;
 pub const SHW_VERSION_PATCH: u32 = 0;
+pub const SHW_CONTEXT_DETERMINISTIC: u64 = 1;
 pub const SHW_NODE_HAS_SEQUENCE_NR: u64 = 1;
 pub const SHW_NODE_HAS_REGION: u64 = 2;
 pub const SHW_COMPILE_NO_EINSUM: u64 = 1;
@@ -178,7 +179,7 @@ pub type shw_submit_fn =
 pub struct shw_context_options {
     /// set by SHW_CONTEXT_OPTIONS_INIT or shw_context_options_init()
     pub struct_size: usize,
-    /// 0: none is defined yet
+    /// SHW_CONTEXT_DETERMINISTIC
     pub flags: u64,
     /// for tensors, executors' memory and blobs; NULL: the C++ heap
     pub alloc: shw_alloc_fn,

@@ -46,6 +46,7 @@ pub struct ContextOptions {
     log_level: Option<LogLevel>,
     max_text_bytes: u64,
     kernel_cache: Option<String>,
+    deterministic: bool,
 }
 
 impl ContextOptions {
@@ -89,6 +90,14 @@ impl ContextOptions {
         self
     }
 
+    /// Results on CUDA devices have the same bits in each run, and the gradients of attention take
+    /// longer. Other backends' results always have.
+    #[must_use]
+    pub fn deterministic(mut self) -> Self {
+        self.deterministic = true;
+        self
+    }
+
     /// Hands what planning does in parallel to threads of the host: `submit` takes a [`Task`] and
     /// runs it at any time on any thread, or gives it back as `Err` if it will not. No call waits for a
     /// task that has not begun. A panic in `submit` drops its task, which then runs there.
@@ -107,6 +116,7 @@ impl ContextOptions {
         let hooks = Arc::new(self.hooks);
         let user = Arc::as_ptr(&hooks) as *mut c_void;
         let mut options = init(sys::shw_context_options_init);
+        options.flags = if self.deterministic { sys::SHW_CONTEXT_DETERMINISTIC } else { 0 };
         options.max_text_bytes = self.max_text_bytes;
         let folder = self.kernel_cache.as_deref().map(c_string).transpose()?;
         options.kernel_cache = folder.as_ref().map_or(null(), |f| f.as_ptr());

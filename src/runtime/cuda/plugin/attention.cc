@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/attention_shape.h"
+#include "runtime/cuda/plugin/attention_cudnn.h"
 #include "runtime/cuda/plugin/documents.h"
 #include "runtime/cuda/plugin/flash.h"
 #include "runtime/cuda/plugin/loops.h"
@@ -83,13 +84,16 @@ class Sdpa final : public CudaKernel {
  public:
   AttentionArguments arguments{};
   bool is_f64 = false, has_out = false, has_lse = false;
-  bool is_flash = false;  // if the addresses allow it, too
-  bool is_tiled = false;  // where it is not flash
+  bool is_flash = false;                       // if the addresses allow it, too
+  bool is_tiled = false;                       // where it is not flash
+  std::unique_ptr<AttentionByCudnn> by_cudnn;  // likewise; null: the kernels of this library
   Documents documents;
   size_t output = 0, num_outputs = 0;
   std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
 
-  int64_t workspace_bytes() const override { return documents.bytes(); }
+  int64_t workspace_bytes() const override {
+    return by_cudnn != nullptr ? by_cudnn->workspace_bytes() : documents.bytes();
+  }
   unsigned programs() const override {
     return documents.programs() | tile_programs(is_flash, is_tiled);
   }
@@ -102,10 +106,11 @@ class Sdpa final : public CudaKernel {
     void* lse = pointer(buffers, output + 1, has_lse);
     void* bias = pointer(buffers, 3, arguments.has_bias != 0);
     const AttentionBuffers given{buffers[0], buffers[1], buffers[2], bias, out, lse};
+    void* workspace = buffers[output + num_outputs];
+    if (by_cudnn != nullptr && fits_flash(given)) return by_cudnn->run(stream, given, workspace);
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
-    SHW_ASSIGN_OR_RETURN(
-        const KeySpan* spans,
-        documents.run(stream, buffers, buffers[output + num_outputs], origin.node));
+    SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
+                         documents.run(stream, buffers, workspace, origin.node));
     if (is_tiled) return launch_tiled(stream, arguments, given, spans);
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
@@ -121,18 +126,19 @@ class SdpaBackward final : public CudaKernel {
  public:
   AttentionBackwardArguments arguments{};
   bool is_f64 = false, is_flash = false, is_tiled = false;  // as above
+  std::unique_ptr<AttentionByCudnn> by_cudnn;
   Documents documents;
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
 
   // The documents, rowsum(grad ∘ out) of each query, and parts of gradients.
   int64_t workspace_bytes() const override {
-    return parts_at() + (is_flash ? flash_part_bytes(arguments) : 0);
+    const int64_t ours = parts_at() + (is_flash ? flash_part_bytes(arguments) : 0);
+    return by_cudnn != nullptr ? std::max(ours, by_cudnn->workspace_bytes()) : ours;
   }
   int64_t parts_at() const {
     const AttentionArguments& a = arguments.forward;
-    const int64_t before = documents.bytes() + a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
-    return (before + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    return workspace_aligned(documents.bytes() + a.batch * a.heads * a.queries * (is_f64 ? 8 : 4));
   }
   unsigned programs() const override {
     return documents.programs() | tile_programs(is_flash, is_tiled);
@@ -158,6 +164,7 @@ class SdpaBackward final : public CudaKernel {
                                    result(kDbias),
                                    deltas,
                                    static_cast<std::byte*>(workspace) + parts_at()};
+    if (by_cudnn != nullptr && fits_flash(given)) return by_cudnn->run(stream, given, workspace);
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
                          documents.run(stream, buffers, workspace, origin.node));
@@ -198,7 +205,7 @@ Status prepare_results(const KernelArgs& args, const AttentionShape& s, SdpaBack
 
 }  // namespace
 
-Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
+Prepared prepare_sdpa(const Context& context, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
   const TensorType &q = *args.inputs[0], &v = *args.inputs[2];
   SHW_ASSIGN_OR_RETURN(const AttentionShape shape, attention_shape(args, q, *args.inputs[1], v));
@@ -227,12 +234,17 @@ Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
       return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");
     kernel->zeros.emplace_back(kernel->output + i, args.outputs[i]->bytes());
   }
-  kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
-  kernel->is_tiled = fits_tiled(kernel->arguments);
+  if (!kernel->documents.are_there() && kernel->has_out)
+    kernel->by_cudnn = AttentionByCudnn::create(context, kernel->arguments, kernel->has_lse);
+  // What cuDNN computes needs none of the large programs, which take seconds to compile: only
+  // addresses that it does not take are left.
+  const bool by_tiles = kernel->by_cudnn == nullptr;
+  kernel->is_flash = by_tiles && !kernel->documents.are_there() && fits_flash(kernel->arguments);
+  kernel->is_tiled = by_tiles && fits_tiled(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 
-Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
+Prepared prepare_sdpa_backward(const Context& context, const KernelArgs& args) {
   for (size_t i : {kGrad, kQ, kK, kV, kOut, kLse})
     if (!is_there(args.inputs, i))
       return invalid_argument("sdpa_backward lacks operand " + std::to_string(i) +
@@ -259,8 +271,12 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
                        Documents::of(args, kDocumentsOfBackward, s, "sdpa_backward"));
   SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
   kernel->arguments.parts = flash_parts(kernel->arguments.forward);
-  kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
-  kernel->is_tiled = fits_tiled(kernel->arguments.forward);
+  if (!kernel->documents.are_there() && kernel->wanted[kDq] && kernel->wanted[kDk] &&
+      kernel->wanted[kDv])
+    kernel->by_cudnn = AttentionByCudnn::create(context, kernel->arguments);
+  const bool by_tiles = kernel->by_cudnn == nullptr;  // as above
+  kernel->is_flash = by_tiles && !kernel->documents.are_there() && fits_flash(kernel->arguments);
+  kernel->is_tiled = by_tiles && fits_tiled(kernel->arguments.forward);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 

@@ -17,8 +17,7 @@ class BiasedProduct final : public CudaKernel {
   BiasedProduct(std::unique_ptr<PreparedKernel> product, int64_t product_bytes,
                 const std::optional<Pointwise>& scale, const Pointwise& finish)
       : product_(std::move(product)),
-        product_bytes_((product_bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-                       kWorkspaceAlignment),
+        product_bytes_(workspace_aligned(product_bytes)),
         scale_(scale),
         finish_(finish) {}
   int64_t workspace_bytes() const override { return product_bytes_ + product_->workspace_bytes(); }

@@ -68,8 +68,7 @@ void Product::place_operand(Access& access, const Equation& e, Operand which, co
   const TensorType lies = letters_type({&e.batch, &rows, &columns}, which, dtype);
   const TensorType dense = row_major(dtype, lies.shape);
   access.pack = which == kResult ? make_copy(lies, dense) : make_copy(dense, lies);
-  packed_bytes_ +=
-      (dense.bytes() + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+  packed_bytes_ += workspace_aligned(dense.bytes());
 }
 
 Prepared Product::create(const Context& context, Equation e, const KernelArgs& args) {

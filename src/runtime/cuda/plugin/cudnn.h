@@ -1,11 +1,14 @@
-// cuDNN: what is called of it, with declarations of our own (tests/cuda compares them). Only
-// convolutions use it, and only where it is there: its functions of one convolution each, which
-// version 9 calls deprecated and still has.
+// cuDNN: what is called of it, with declarations of our own (tests/cuda compares them).
+// Convolutions and attention use it, and only where it is there: convolutions by its functions of
+// one convolution each, which version 9 calls deprecated and still has, attention by graphs
+// (cudnn_graph.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "runtime/cuda/plugin/driver.h"
 
@@ -21,8 +24,15 @@ using CudnnTensor = void*;
 using CudnnFilter = void*;
 using CudnnConvolution = void*;
 using CudnnActivation = void*;
+using CudnnNode = void*;
 
-enum CudnnType : int { kCudnnF32 = 0, kCudnnF16 = 2, kCudnnBF16 = 9 };
+enum CudnnType : int {
+  kCudnnF32 = 0,
+  kCudnnF16 = 2,
+  kCudnnI32 = 4,
+  kCudnnBF16 = 9,
+  kCudnnBool = 11,
+};
 enum CudnnFormat : int { kCudnnRowMajor = 0 };
 enum CudnnMode : int { kCudnnCrossCorrelation = 1 };
 enum CudnnMath : int { kCudnnTensorCores = 1, kCudnnMultiplyAdd = 3 };
@@ -40,6 +50,93 @@ struct CudnnProposal {
   CudnnMath math;
   int reserved[3];
 };
+
+// The nodes that graphs are made of, their attributes, and the types of these.
+enum CudnnKind : int {
+  kCudnnPointwise = 0,
+  kCudnnEngineConfig = 3,
+  kCudnnHeuristic = 4,
+  kCudnnPlan = 5,
+  kCudnnDoPointwise = 13,
+  kCudnnOperations = 15,
+  kCudnnPack = 16,
+  kCudnnTensor = 17,
+  kCudnnMatmul = 18,
+  kCudnnDoMatmul = 19,
+  kCudnnReduction = 21,
+  kCudnnDoReduction = 22,
+  kCudnnDoReshape = 31,
+  kCudnnProperties = 38,
+};
+enum CudnnAttribute : int {
+  kPointwiseMode = 0,
+  kPointwiseCompute = 1,
+  kPointwiseAxis = 9,
+  kHeuristicMode = 200,
+  kHeuristicOperations = 201,
+  kHeuristicResults = 202,
+  kHeuristicProperties = 204,
+  kPlanHandle = 400,
+  kPlanConfig = 401,
+  kPlanWorkspace = 402,
+  kPlanProperties = 407,
+  kDoPointwiseWhat = 750,
+  kDoPointwiseX = 751,
+  kDoPointwiseB = 752,
+  kDoPointwiseY = 753,
+  kDoPointwiseT = 758,
+  kOperationsHandle = 800,
+  kOperationsAll = 801,
+  kTensorAlignment = 900,
+  kTensorType = 901,
+  kTensorSizes = 902,
+  kTensorStrides = 903,
+  kTensorId = 906,
+  kTensorIsVirtual = 907,
+  kTensorIsByValue = 908,
+  kPackIds = 1000,
+  kPackPointers = 1001,
+  kPackWorkspace = 1003,
+  kMatmulCompute = 1500,
+  kDoMatmulA = 1520,
+  kDoMatmulB = 1521,
+  kDoMatmulC = 1522,
+  kDoMatmulWhat = 1523,
+  kReductionMode = 1600,
+  kReductionCompute = 1601,
+  kDoReductionX = 1610,
+  kDoReductionY = 1611,
+  kDoReductionWhat = 1612,
+  kDoReshapeX = 2200,
+  kDoReshapeY = 2201,
+  kPropertiesJson = 2702,
+};
+enum CudnnAttributeType : int {
+  kCudnnHandles = 0,
+  kCudnnTypes = 1,
+  kCudnnBools = 2,
+  kCudnnInts = 3,
+  kCudnnPointers = 6,
+  kCudnnHeuristicModes = 8,
+  kCudnnPointwiseModes = 14,
+  kCudnnNodes = 15,
+  kCudnnReductionModes = 18,
+  kCudnnChars = 24,
+};
+enum CudnnPointwiseMode : int {
+  kCudnnAdd = 0,
+  kCudnnMul = 1,
+  kCudnnDiv = 6,
+  kCudnnSub = 9,
+  kCudnnExp = 13,
+  kCudnnLog = 15,
+  kCudnnCopy = 21,
+  kCudnnGreaterOrEqual = 303,
+  kCudnnIndex = 501,
+  kCudnnSelect = 601,
+};
+enum CudnnReductionMode : int { kCudnnSum = 0, kCudnnMax = 3 };
+enum CudnnHeuristicMode : int { kCudnnByModel = 3 };
 
 #define SHW_CUDA_CUDNN(X)                                                                        \
   X(size_t(), version, "cudnnGetVersion")                                                        \
@@ -85,7 +182,15 @@ struct CudnnProposal {
     to_input, "cudnnConvolutionBackwardData")                                                    \
   X(CudnnError(CudnnHandle, const void*, CudnnTensor, const void*, CudnnTensor, const void*,     \
                CudnnConvolution, int, void*, size_t, const void*, CudnnFilter, void*),           \
-    to_weight, "cudnnConvolutionBackwardFilter")
+    to_weight, "cudnnConvolutionBackwardFilter")                                                 \
+  X(CudnnError(CudnnKind, CudnnNode*), create_node, "cudnnBackendCreateDescriptor")              \
+  X(CudnnError(CudnnNode), destroy_node, "cudnnBackendDestroyDescriptor")                        \
+  X(CudnnError(CudnnNode), finish_node, "cudnnBackendFinalize")                                  \
+  X(CudnnError(CudnnNode, CudnnAttribute, CudnnAttributeType, int64_t, const void*), set,        \
+    "cudnnBackendSetAttribute")                                                                  \
+  X(CudnnError(const CudnnNode, CudnnAttribute, CudnnAttributeType, int64_t, int64_t*, void*),   \
+    get, "cudnnBackendGetAttribute")                                                             \
+  X(CudnnError(CudnnHandle, CudnnNode, CudnnNode), execute, "cudnnBackendExecute")
 
 struct Cudnn {
   SHW_CUDA_CUDNN(SHW_ENTRY_MEMBER)
@@ -93,6 +198,8 @@ struct Cudnn {
 };
 
 Result<Cudnn> open_cudnn(const std::string& folder);
+
+class CudnnGraph;
 
 // The library as a device's kernels share it.
 class SharedCudnn {
@@ -108,12 +215,16 @@ class SharedCudnn {
   // The handle, for one thread at a time.
   class Handle {
    public:
-    explicit Handle(SharedCudnn& shared) : lock_(shared.mutex_), handle_(shared.handle_) {}
-    operator CudnnHandle() const { return handle_; }
+    explicit Handle(SharedCudnn& shared) : lock_(shared.mutex_), shared_(shared) {}
+    operator CudnnHandle() const { return shared_.handle_; }
+    // The graph that was made for a problem, as long as anybody holds it.
+    std::weak_ptr<const CudnnGraph>& graph(const std::vector<int64_t>& problem) const {
+      return shared_.graphs_[problem];
+    }
 
    private:
     std::lock_guard<std::mutex> lock_;
-    CudnnHandle handle_;
+    SharedCudnn& shared_;
   };
 
  private:
@@ -122,6 +233,7 @@ class SharedCudnn {
   const Cudnn api_;
   std::mutex mutex_;
   const CudnnHandle handle_;
+  std::map<std::vector<int64_t>, std::weak_ptr<const CudnnGraph>> graphs_;
 };
 
 }  // namespace shw::runtime::cuda

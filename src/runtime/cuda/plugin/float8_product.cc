@@ -43,7 +43,7 @@ class Float8Product final : public CudaKernel {
   // Room in the workspace; where it begins.
   int64_t take(int64_t bytes) {
     const int64_t begin = bytes_;
-    bytes_ += (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    bytes_ += workspace_aligned(bytes);
     return begin;
   }
   // A matrix whose dim `terms` is summed over.

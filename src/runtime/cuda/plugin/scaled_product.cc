@@ -20,8 +20,7 @@ class ScaledProduct final : public CudaKernel {
   ScaledProduct(std::unique_ptr<PreparedKernel> product, int64_t product_bytes,
                 const Pointwise& scale, const std::optional<Pointwise>& add, size_t output)
       : product_(std::move(product)),
-        product_bytes_((product_bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-                       kWorkspaceAlignment),
+        product_bytes_(workspace_aligned(product_bytes)),
         scale_(scale),
         add_(add),
         output_(output) {}

@@ -1,0 +1,96 @@
+// A graph of operations on tensors of four dims that cuDNN computes by kernels of its own. It knows
+// kernels for graphs of certain forms alone, and refuses others.
+// Source: NVIDIA's documentation of cuDNN's backend (graph) API, version 9.
+#pragma once
+#include <array>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "runtime/cuda/plugin/cudnn.h"
+
+namespace shw::runtime::cuda {
+
+struct GraphTensor {
+  CudnnType type = kCudnnF32;
+  std::array<int64_t, 4> sizes{}, strides{};  // in elements
+
+  static GraphTensor packed(CudnnType type, const std::array<int64_t, 4>& sizes);
+  // Its last two dims swapped.
+  GraphTensor transposed() const;
+};
+
+// What plans are made for: a device that is there, or one that its properties describe, to see
+// whether cuDNN would take a graph.
+struct GraphDevice {
+  CudnnHandle handle = nullptr;
+  CudnnNode properties = nullptr;
+};
+
+class CudnnGraph {
+ public:
+  using Value = size_t;  // a tensor's number
+
+  explicit CudnnGraph(const Cudnn& api) : api_(api) {}
+  ~CudnnGraph();
+  CudnnGraph(const CudnnGraph&) = delete;
+  CudnnGraph& operator=(const CudnnGraph&) = delete;
+
+  // A tensor in memory. run() is given the addresses of these, in the order in which they were
+  // declared; each is a multiple of 16 bytes.
+  Value in_memory(const GraphTensor& type);
+  // A tensor that one operation hands to others, and that need not lie in memory.
+  Value between(const GraphTensor& type);
+  Value number(float x);
+
+  // Operands of size 1 in a dim serve all of it; heads of the second operand of a product serve as
+  // many heads of the first one each. What fails, finish() says.
+  void matmul(Value a, Value b, Value to);
+  void pointwise(CudnnPointwiseMode mode, std::initializer_list<Value> operands, Value to);
+  // Positions along a dim, of the shape of `like`.
+  void positions(Value like, int64_t dim, Value to);
+  // `to` says which dims become smaller.
+  void reduce(CudnnReductionMode mode, Value from, Value to);
+  void reshape(Value from, Value to);
+
+  // Makes the plan. After that, nothing is added.
+  Status finish(const GraphDevice& device);
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  // On the handle's stream.
+  Status run(CudnnHandle handle, std::span<void* const> memory, void* workspace) const;
+
+ private:
+  // A node that is destroyed with the graph; null if it could not be made.
+  CudnnNode make(CudnnKind kind);
+  void note(CudnnError error, const char* what);
+  template <class T>
+  void set(CudnnNode node, CudnnAttribute attribute, CudnnAttributeType type,
+           std::span<const T> values);
+  template <class T>
+  void set_one(CudnnNode node, CudnnAttribute attribute, CudnnAttributeType type, const T& value) {
+    set<T>(node, attribute, type, {&value, 1});
+  }
+  void set_tensor(CudnnNode node, CudnnAttribute attribute, Value tensor) {
+    set_one(node, attribute, kCudnnNodes, tensors_[tensor]);
+  }
+  void set_device(CudnnNode node, const GraphDevice& device, CudnnAttribute handle,
+                  CudnnAttribute properties);
+  void close(CudnnNode node);
+  enum class Where { kMemory, kBetween, kNumber };
+  Value tensor(const GraphTensor& type, Where where);
+  CudnnNode computation(CudnnKind kind, CudnnAttribute attribute, CudnnType type);
+  void add_pointwise(CudnnNode what, std::span<const Value> operands, Value to);
+  std::vector<CudnnNode> proposals(CudnnNode operations, const GraphDevice& device);
+  bool plan_by(CudnnNode config, const GraphDevice& device);
+
+  const Cudnn& api_;
+  Status status_;
+  std::vector<CudnnNode> nodes_, tensors_, operations_;
+  std::vector<GraphTensor> types_;
+  std::vector<int64_t> in_memory_;                  // ids
+  std::vector<std::pair<int64_t, float>> numbers_;  // ids and values
+  CudnnNode plan_ = nullptr;
+  int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace shw::runtime::cuda
