@@ -1,6 +1,6 @@
 #include "runtime/cuda/plugin/fused_source.h"
 
-#include "runtime/cuda/plugin/fused_elements.h"
+#include "runtime/cuda/plugin/fused_places.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -18,10 +18,10 @@ struct Loop {
   std::vector<std::string> kept;  // copies of elements to registers that later loops read
 };
 
-class Writer final : private FusedElements {
+class Writer final : private FusedPlaces {
  public:
   Writer(std::span<const FusedStep> steps, size_t count, int threads)
-      : FusedElements(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
+      : FusedPlaces(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
 
   std::optional<FusedSource> run() {
     for (const FusedStep& s : steps())
@@ -37,6 +37,7 @@ class Writer final : private FusedElements {
     FusedSource source;
     source.text = text();
     for (const Parameter& p : parameters_) source.buffers.push_back(p.buffer);
+    source.reporting = reporting();
     source.blocks = rows_ > 0 ? rows_ : (most_units_ + threads_ - 1) / threads_;
     return source;
   }
@@ -114,10 +115,20 @@ class Writer final : private FusedElements {
       found->second.push_back(s);
       most_units_ = std::max(most_units_, units);
     }
+    for (int s = 0; s < static_cast<int>(count_); ++s) {
+      if (!has_places(step(s))) continue;  // each of its indices is looked at, whoever reads them
+      const int64_t indices = step(s).inputs[1].type->numel();
+      if (std::ranges::find(results, indices, &std::pair<int64_t, std::vector<int>>::first) ==
+          results.end())
+        results.push_back({indices, {}});
+      most_units_ = std::max(most_units_, indices);
+    }
     for (const auto& [units, of] : results) {
       scopes_.emplace_back();
       Loop loop;
       const Index i = space_.variable("i", units, 1);
+      for (int s = 0; s < static_cast<int>(count_); ++s)
+        if (has_places(step(s)) && step(s).inputs[1].type->numel() == units) place_at(s, i);
       for (const int s : of) {
         const int64_t width = step(s).output.type->numel() / units;
         for (int64_t w = 0; w < width; ++w) {
@@ -183,6 +194,10 @@ class Writer final : private FusedElements {
     for (int s = 0; s < static_cast<int>(count_); ++s) {
       const FusedStep& of = step(s);
       if (level[static_cast<size_t>(s)] != l) continue;
+      if (has_places(of)) {
+        if (of.inputs[1].type->numel() != rows_) return (void)fail();
+        place_at(s, row_);
+      }
       if (of.by_blocks()) {
         add_reduction(s, k, loop);
       } else if (leaves(of)) {
@@ -298,6 +313,8 @@ class Writer final : private FusedElements {
     for (size_t p = 0; p < parameters_.size(); ++p)
       text += std::string(p == 0 ? "" : ", ") + (parameters_[p].is_written ? "" : "const ") +
               "void* p" + std::to_string(p);
+    if (!reporting().empty()) text += ", DeviceError* errors";
+    for (const int s : reporting()) text += ", i64 node" + std::to_string(s);
     text += ") {\n";
     append(text, "  ", formulas_);
     const std::string width = std::to_string(threads_);
