@@ -1,5 +1,6 @@
 // gather and scatter in kernels that are generated for groups of steps.
 #include "cuda/fakes.h"
+#include "cuda/group_sources.h"
 #include "runtime/cuda/plugin/device.h"
 #include "unit/runtime/lookup_plans.h"
 
@@ -11,6 +12,8 @@ using namespace shw::testing;
 double class_of(int64_t row) {
   return row % 5 == 3 ? static_cast<double>(kIgnored) : static_cast<double>(row * 37 % 1000);
 }
+
+double class_of_all(int64_t row) { return static_cast<double>(row * 331 % 1024); }
 
 class CudaFusedLookups : public ::testing::Test {
  protected:
@@ -44,6 +47,16 @@ TEST_F(CudaFusedLookups, LinesNeedNotBeTheLastDim) {
     for (const bool has_source : {false, true}) {
       SCOPED_TRACE(dtype_name(dtype));
       expect_same_bits(middle_plan(dtype, has_source), below_eight, backend());
+    }
+}
+
+// A row that is 0 but at one place is not walked. Of others, each element counts; some scales are
+// 1/0.
+TEST_F(CudaFusedLookups, ReductionsOfRowsThatDifferAtOnePlace) {
+  for (const char* reduction : {"sum", "mean", "amax"})
+    for (const double fill : {0.0, -0.5}) {
+      SCOPED_TRACE(std::string(reduction) + " of " + std::to_string(fill));
+      expect_same_bits(one_hot_plan(fill, reduction), class_of_all, backend());
     }
 }
 
@@ -96,6 +109,14 @@ TEST_F(CudaFusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
   const auto plan = b.finish();
   expect_same_bits(plan, below_eight, backend());
   expect_named(plan, only(63, -100), "scatter", "index -100 into a table of 8 rows");
+}
+
+// Of a vocabulary of 128256 words.
+TEST_F(CudaFusedLookups, NvrtcCompilesTheKernelsOfALoss) {
+  const auto plan = in_groups(*loss_plan({Dtype::kBF16, Dtype::kI64, 4096, 128256}));
+  const std::vector<std::string> sources = sources_of(plan->program);
+  EXPECT_EQ(sources.size(), 2u);
+  expect_to_compile(sources);
 }
 
 }  // namespace

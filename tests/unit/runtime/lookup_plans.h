@@ -99,6 +99,26 @@ inline std::shared_ptr<const Plan> middle_plan(Dtype dtype, bool has_source) {
   return b.finish();
 }
 
+// Rows that are all `fill` but for one element, scaled, and reduced to what is taken from x.
+inline std::shared_ptr<const Plan> one_hot_plan(double fill, const char* reduction) {
+  ProgramBuilder b({{"a", 1}});
+  const TensorType whole = row_major(Dtype::kF32, {64, 1024}),
+                   row = row_major(Dtype::kF32, {64, 1});
+  const ValueId x = b.input("x", Dtype::kF32, whole.shape, Layout{}),
+                source = b.input("source", Dtype::kF32, row.shape, Layout{}),
+                scale = b.input("scale", Dtype::kF32, row.shape, Layout{}),
+                index = b.input("index", Dtype::kI64, row.shape, Layout{});
+  const ValueId same = b.compute("full_like", {x}, whole, with(AttrKey::kFillValue, fill));
+  const ValueId one =
+      b.compute("scatter", {same, index, source}, whole, with(AttrKey::kDim, int64_t{1}));
+  const ValueId many = b.compute("reciprocal", {b.compute("floor", {scale}, row)}, row);
+  const ValueId scaled = b.compute("mul", {one, many}, whole);
+  const ValueId reduced = b.compute(reduction, {scaled}, row, along(1));
+  b.output("reduced", reduced, row.shape, Layout{});
+  b.output("less", b.compute("sub", {x, reduced}, whole), whole.shape, Layout{});
+  return b.finish();
+}
+
 // On two ranks of which each has a half of the columns that indices point at: what each reads and
 // writes, above each other.
 inline std::shared_ptr<const Plan> halves_plan() {

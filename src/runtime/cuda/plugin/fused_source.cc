@@ -200,6 +200,7 @@ class Writer final : private FusedPlaces {
       }
       if (of.by_blocks()) {
         add_reduction(s, k, loop);
+        if (is_alone(level, s)) skip_zeros(s, loop);
       } else if (leaves(of)) {
         const int64_t elements = of.output.type->numel();
         if (elements == rows_ * columns_)
@@ -228,6 +229,32 @@ class Writer final : private FusedPlaces {
         offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
     loop.before.push_back(type + " " + sum_name(s) + " = start(" + f + ", " + type + "{});");
     join(sum_name(s), f, type, of, element_at(of.inputs[0], at));
+  }
+  // Whether the loop of a reduction does nothing else, and keeps nothing for other loops.
+  bool is_alone(const std::vector<int>& level, int s) const {
+    bool alone = turns() > kMostTurns;
+    for (int o = 0; o < static_cast<int>(count_); ++o)
+      if (o != s && level[static_cast<size_t>(o)] == level[static_cast<size_t>(s)])
+        alone = alone && !step(o).by_blocks() &&
+                (!leaves(step(o)) || step(o).output.type->numel() == rows_);
+    return alone;
+  }
+  // All elements of the row but one may be 0: then this one is the sum, and nothing is walked.
+  void skip_zeros(int s, Loop& loop) {
+    const FusedStep& of = step(s);
+    const FusedWindow& in = of.inputs[0];
+    const ReduceKind kind = of.formula.reduction.kind;
+    if (kind != ReduceKind::kSum && kind != ReduceKind::kMean) return;
+    const int scatter = told_apart_by(in, in.type->shape, columns_);
+    if (scatter < 0) return;
+    const TwoElements two = two_elements(in, scatter, columns_);
+    const std::string type = of.formula.is_integer ? "Int" : "double", sum = sum_name(s);
+    const std::string zeros = "is_zero(" + widened(type, *in.type, two.elsewhere) + ")";
+    loop.before.push_back("if (" + zeros + " && " + two.place + " >= 0 && threadIdx.x == 0) " +
+                          sum + " = joined(" + formula_name(s) + ", " + sum + ", " +
+                          widened(type, *in.type, two.at_place) + ");");
+    loop.before.push_back("if (!" + zeros + ") {");
+    loop.after.push_back("}");
   }
   void finish_reduction(int s) {
     const FusedStep& of = step(s);
@@ -305,6 +332,7 @@ class Writer final : private FusedPlaces {
     for (const auto* lines : {&loop.body.lines, &loop.kept, &loop.stores})
       append(text, "      ", *lines);
     text += fits ? "    }\n" : "      }\n    }\n";
+    append(text, "    ", loop.after);
   }
 
   std::string text() const {

@@ -78,6 +78,9 @@ __device__ inline Element<dtype> element_of_bits(i64 bits) {
   return e;
 }
 
+__device__ inline bool is_zero(double x) { return x == 0; }
+__device__ inline bool is_zero(Int x) { return x.v == 0; }
+
 // Where an index points among the rows that are here; -1: at none of them. One that does not exist
 // is an error of the step.
 __device__ inline i64 place_in_line(Int index, const TableRows& rows, DeviceError* errors,
