@@ -11,9 +11,11 @@
 //
 // A result is computed again in every later group that can, if that moves fewer bytes between
 // memory and the groups, counted for all of them, and if memory holds no more: an operand that must
-// be kept for longer is no larger than the result, which then ends earlier. So no option asks for
-// it, and it comes on top of what recompute/ chooses for a memory limit. Arithmetic counts for
-// nothing: memory is what groups wait for. ProgramStep::recomputed stays what recompute/ said.
+// be kept for longer is no larger than the result, which then ends earlier. What only the earlier
+// group saw is written for it where it is small, as one number a row is: a softmax is computed
+// again from its operand and the maximum and the sum of each row. So no option asks for it, and it
+// comes on top of what recompute/ chooses for a memory limit. Arithmetic counts for nothing: memory
+// is what groups wait for. ProgramStep::recomputed stays what recompute/ said.
 //
 // Not yet in programs with collectives: a step that filled the wait for one would move to where
 // nothing waits, and the simulated step would get longer.
@@ -29,13 +31,16 @@ namespace {
 constexpr int64_t kLeastBytes = int64_t{1} << 16;  // below, a launch costs more than the memory
 constexpr size_t kMostSteps = 48;                  // of a group, as fuse-steps has it
 constexpr size_t kMostRepeated = 8;                // steps, for one result
+constexpr int64_t kSmallShare = 256;  // what is written for it takes at most that share
 constexpr int64_t kImpossible = INT64_MAX / 4;
 
 // What a group would have to do to have a result of an earlier unit by itself.
 struct RepeatedChain {
   std::vector<const ProgramStep*> steps;  // ascending
   std::vector<StorageId> leaves;          // that it reads for them, and did not before
-  int64_t read_bytes = 0;                 // of these
+  std::vector<StorageId> kept;            // of these, what only their groups saw
+  int64_t most_kept_bytes = 0;            // of each of those
+  int64_t moved_bytes = 0;                // to read them, and to write what is kept
 };
 
 class Repeater {
@@ -106,6 +111,12 @@ class Repeater {
     if (uses.num_writers > 1 || uses.writer == group) return false;
     return units_.is_scratch(s) || uses.writer < from;
   }
+  // Whether its group could as well write it to memory, for one that reads it later.
+  bool can_keep(StorageId s, uint32_t group, const RepeatedChain& chain) const {
+    const UnitUses& uses = units_.uses(s);
+    return p_.storages[s].kind == StorageKind::kGroup && uses.num_writers == 1 &&
+           uses.writer < group && p_.storages[s].bytes <= chain.most_kept_bytes;
+  }
   bool reads(uint32_t unit, StorageId s) const {
     return std::ranges::binary_search(units_.uses(s).readers, unit);
   }
@@ -115,7 +126,7 @@ class Repeater {
     return {};
   }
 
-  // Adds what the group needs to compute a result. Gives the bytes that it reads for it.
+  // Adds what the group needs to compute a result. Gives the bytes that are moved for it.
   int64_t add_writer(StorageId s, uint32_t group, RepeatedChain& chain) const {
     const ProgramStep* writer = units_.writer(s);
     if (std::ranges::find(chain.steps, writer) != chain.steps.end()) return 0;
@@ -143,6 +154,8 @@ class Repeater {
     int64_t bytes = kImpossible;
     if (is_there(s, from, group))
       bytes = reads(group, s) ? 0 : std::min(p_.values[v].type.bytes(), p_.storages[s].bytes);
+    const bool is_kept = bytes == kImpossible && can_keep(s, group, chain);
+    if (is_kept) bytes = 2 * p_.storages[s].bytes;  // written and read
     if (bytes > 0 && can_repeat(s)) {
       RepeatedChain longer = chain;
       const int64_t again = add_writer(s, group, longer);
@@ -152,6 +165,7 @@ class Repeater {
       }
     }
     if (bytes < kImpossible) chain.leaves.push_back(s);
+    if (is_kept) chain.kept.push_back(s);
     return bytes;
   }
 
@@ -221,9 +235,11 @@ class Repeater {
     int64_t held = uses.last() < last_before ? -bytes : 0;
     std::vector<StorageId> seen;
     for (const Attempt& a : attempts) {
-      moved += a.chain.read_bytes - bytes;
+      moved += a.chain.moved_bytes - bytes;
       for (const StorageId leaf : a.chain.leaves) {
-        if (!units_.is_scratch(leaf) || std::ranges::find(seen, leaf) != seen.end()) continue;
+        if (!units_.is_scratch(leaf) || std::ranges::find(seen, leaf) != seen.end() ||
+            std::ranges::find(a.chain.kept, leaf) != a.chain.kept.end())
+          continue;
         seen.push_back(leaf);
         if (last_without(leaf, attempts) < units_.uses(leaf).last())
           held += p_.storages[leaf].bytes;
@@ -252,8 +268,10 @@ class Repeater {
     for (const uint32_t u : before.readers) {
       if (u <= before.writer || !units_.unit(u).is_group() || copy_in(u, s).valid()) continue;
       Attempt attempt{u, {}, {}, 0};
-      attempt.chain.read_bytes = add_writer(s, u, attempt.chain);
-      if (attempt.chain.read_bytes > 2 * p_.storages[s].bytes || !write(attempt, s)) continue;
+      attempt.chain.most_kept_bytes = p_.storages[s].bytes / kSmallShare;
+      attempt.chain.moved_bytes = add_writer(s, u, attempt.chain);
+      if (attempt.chain.moved_bytes > 2 * p_.storages[s].bytes || !write(attempt, s)) continue;
+      for (const StorageId k : attempt.chain.kept) p_.storages[k].kind = StorageKind::kArena;
       std::erase_if(attempt.chain.leaves, [&](StorageId l) { return was_read(attempt, l); });
       attempts.push_back(std::move(attempt));
     }
@@ -269,6 +287,7 @@ class Repeater {
     for (Attempt& a : attempts) {
       units_.replace(a.unit, a.before);
       copies_[a.unit].resize(a.num_copies);
+      for (const StorageId k : a.chain.kept) p_.storages[k].kind = StorageKind::kGroup;
     }
     return 0;
   }

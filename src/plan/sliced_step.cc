@@ -70,6 +70,9 @@ constexpr std::array kPointwise = std::to_array<std::string_view>({"abs",
 constexpr std::array kAlongDims = std::to_array<std::string_view>(
     {"amax", "amin", "cat", "mean", "prod", "slice_scatter", "sum", "var"});
 
+// Along attribute `dim`, at one place of each line, which an index tensor says.
+constexpr std::array kAtOnePlace = std::to_array<std::string_view>({"gather", "scatter"});
+
 bool is_in(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::binary_search(names, name);
 }
@@ -112,6 +115,42 @@ bool cut_operands(const Program& program, const std::vector<ValueId>& values, co
   return true;
 }
 
+// Whether the index has one element for each line of the table, and what is read or written beside
+// it has its shape. Several places of a line would be computed for each of them.
+bool has_one_place(const Program& program, const ProgramStep& step) {
+  if (step.inputs.size() < 2 || step.in_place != kNotInPlace) return false;
+  const TensorType *table = type_of(program, step.inputs[0]),
+                   *index = type_of(program, step.inputs[1]);
+  if (table == nullptr || index == nullptr || index->rank() != table->rank()) return false;
+  const int64_t given = step.attrs.get_int(AttrKey::kDim, INT64_MAX);
+  const int64_t dim = given < 0 ? given + table->rank() : given;
+  if (dim < 0 || dim >= table->rank()) return false;
+  Dims line = table->shape;
+  line[static_cast<size_t>(dim)] = 1;
+  const TensorType* source = step.inputs.size() > 2 ? type_of(program, step.inputs[2]) : nullptr;
+  const Dims& result = program.values[step.outputs[0]].type.shape;
+  return index->shape == line && (source == nullptr || source->shape == line) &&
+         result == (step.kernel == "gather" ? line : table->shape);
+}
+
+// Says in the attributes where the piece's last dims lie in the whole, for a slice of so many.
+// False: they do not say where it lies.
+bool keep_last_cuts(Attrs& attrs, int64_t rank, int64_t slice_rank) {
+  if (!attrs.has(AttrKey::kCuts)) return true;
+  std::vector<int64_t> size = attrs.get_ints(AttrKey::kSize), cuts;
+  const std::vector<int64_t>& all = attrs.get_ints(AttrKey::kCuts);
+  if (static_cast<int64_t>(size.size()) != rank || all.size() % 2 != 0) return false;
+  const int64_t gone = rank - slice_rank;
+  size.erase(size.begin(), size.begin() + gone);
+  for (size_t c = 0; c < all.size(); c += 2) {
+    if (all[c + 1] < 0 || all[c + 1] >= rank) return false;
+    if (all[c + 1] >= gone) cuts.insert(cuts.end(), {all[c], all[c + 1] - gone});
+  }
+  attrs.set(AttrKey::kSize, std::move(size));
+  attrs.set(AttrKey::kCuts, std::move(cuts));
+  return true;
+}
+
 }  // namespace
 
 bool is_pointwise(const ProgramStep& step) {
@@ -121,8 +160,10 @@ bool is_pointwise(const ProgramStep& step) {
 Dims loop_shape(const Program& program, const ProgramStep& step) {
   const bool along = is_in(kAlongDims, step.kernel);
   if (runs_on_link(program, step) || step.outputs.size() != 1 ||
-      step.inputs.size() >= kMostSlicedOperands || !step.outputs[0].valid() ||
-      (!along && !is_in(kPointwise, step.kernel)))
+      step.inputs.size() >= kMostSlicedOperands || !step.outputs[0].valid())
+    return {};
+  if (is_in(kAtOnePlace, step.kernel) ? !has_one_place(program, step)
+                                      : !along && !is_in(kPointwise, step.kernel))
     return {};
   const TensorType& out = program.values[step.outputs[0]].type;
   const TensorType* in = step.inputs.empty() ? nullptr : type_of(program, step.inputs[0]);
@@ -140,11 +181,14 @@ std::optional<SlicedStep> slice_step(const Program& program, const ProgramStep& 
       return {};
     return sliced;
   }
+  const bool at_one_place = is_in(kAtOnePlace, step.kernel);
   const TensorType* in = step.inputs.empty() ? nullptr : type_of(program, step.inputs[0]);
-  if (!is_in(kAlongDims, step.kernel) || in == nullptr) return {};
+  if ((!at_one_place && !is_in(kAlongDims, step.kernel)) || in == nullptr) return {};
   const int64_t first = count_from_end(sliced.attrs, in->rank());
   if (first < 0 || !cut_operands(program, step.inputs, nullptr, first, loops, sliced.inputs) ||
       !cut_operands(program, step.outputs, nullptr, first, loops, sliced.outputs))
+    return {};
+  if (at_one_place && !keep_last_cuts(sliced.attrs, in->rank(), sliced.inputs[0].type.rank()))
     return {};
   return sliced;
 }

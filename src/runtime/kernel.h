@@ -67,6 +67,7 @@ struct GroupStep {
   std::string_view kernel;
   KernelArgs args;
   std::span<const GroupOperand> operands;  // inputs, then outputs, absent ones too
+  int64_t node = -1;                       // as StepOrigin's
 };
 // Does so many steps, from the first one on.
 struct GroupKernel {

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kRegionKernel = "local_map";  // no backend's: the caller's
 
-// For messages; -1: none.
-int64_t node_of(const ProgramStep& step) {
-  return step.node == UINT32_MAX ? -1 : int64_t{step.node};
-}
-
 // The same on every backend: its streams copy.
 class HostCopyKernel final : public PreparedKernel {
  public:

@@ -15,17 +15,18 @@ namespace shw::fakes {
 namespace {
 
 using Call = void(void**);
+using IsPointer = bool(int);
 
-// What cuLaunchKernel is given for a kernel whose parameters are all pointers.
-std::function<Result<BoundKernel>(const Translate&)> bind(Call* call, int count,
-                                                          void** parameters) {
+// What cuLaunchKernel is given for a kernel whose parameters are pointers and 64-bit numbers.
+std::function<Result<BoundKernel>(const Translate&)> bind(Call* call, IsPointer* is_pointer,
+                                                          int count, void** parameters) {
   std::vector<void*> given;
   for (int p = 0; p < count; ++p) given.push_back(*static_cast<void**>(parameters[p]));
-  return [call, given](const Translate& at) -> Result<BoundKernel> {
+  return [call, is_pointer, given](const Translate& at) -> Result<BoundKernel> {
     std::vector<void*> found = given;
-    for (void*& pointer : found) {
-      if (pointer == nullptr) continue;
-      SHW_ASSIGN_OR_RETURN(pointer, at(pointer));
+    for (size_t p = 0; p < found.size(); ++p) {
+      if (found[p] == nullptr || !is_pointer(static_cast<int>(p))) continue;
+      SHW_ASSIGN_OR_RETURN(found[p], at(found[p]));
     }
     return BoundKernel([call, found]() mutable { call(found.data()); });
   };
@@ -47,11 +48,14 @@ std::unique_ptr<FakeKernel> load_generated(const char* image, void*& library) {
   if (library == nullptr) return nullptr;
   const auto name = reinterpret_cast<const char* (*)()>(dlsym(library, "shw_fake_name"));
   const auto count = reinterpret_cast<int (*)()>(dlsym(library, "shw_fake_count"));
+  const auto is_pointer = reinterpret_cast<IsPointer*>(dlsym(library, "shw_fake_is_pointer"));
   const auto call = reinterpret_cast<Call*>(dlsym(library, "shw_fake_call"));
-  if (name == nullptr || count == nullptr || call == nullptr) return nullptr;
-  return std::make_unique<FakeKernel>(FakeKernel{
-      kGenerated, name(),
-      [call, count = count()](void** parameters) { return bind(call, count, parameters); }});
+  if (name == nullptr || count == nullptr || is_pointer == nullptr || call == nullptr)
+    return nullptr;
+  return std::make_unique<FakeKernel>(
+      FakeKernel{kGenerated, name(), [call, is_pointer, count = count()](void** parameters) {
+                   return bind(call, is_pointer, count, parameters);
+                 }});
 }
 
 }  // namespace shw::fakes

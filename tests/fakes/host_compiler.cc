@@ -33,12 +33,18 @@ std::string kernel_name(const std::string& text) {
 
 constexpr char kCaller[] = R"(
 namespace {
+template <class T>
+T taken(void* p) {
+  if constexpr (std::is_pointer_v<T>) return static_cast<T>(p);
+  else return static_cast<T>(reinterpret_cast<long long>(p));
+}
 template <class... P>
 struct Caller {
   static constexpr int kCount = sizeof...(P);
+  static constexpr bool kIsPointer[] = {std::is_pointer_v<P>...};
   template <int... I>
   static void call(void (*kernel)(P...), void** pointers, std::integer_sequence<int, I...>) {
-    kernel(static_cast<P>(pointers[I])...);
+    kernel(taken<P>(pointers[I])...);
   }
 };
 template <class... P>
@@ -48,6 +54,7 @@ using Of = decltype(caller_of(&KERNEL));
 #define SHW_EXPORT extern "C" __attribute__((visibility("default")))
 SHW_EXPORT const char* shw_fake_name() { return NAME; }
 SHW_EXPORT int shw_fake_count() { return Of::kCount; }
+SHW_EXPORT bool shw_fake_is_pointer(int p) { return Of::kIsPointer[p]; }
 SHW_EXPORT void shw_fake_call(void** pointers) {
   Of::call(&KERNEL, pointers, std::make_integer_sequence<int, Of::kCount>());
 }
@@ -64,7 +71,7 @@ Result<std::string> compile(const std::string& text) {
   }
   const std::string name = kernel_name(text), out = folder + "/kernel.so", log = folder + "/log";
   std::ofstream(folder + "/kernel.cc")
-      << "#include \"fakes/shim.h\"\n#include <utility>\n"
+      << "#include \"fakes/shim.h\"\n#include <type_traits>\n#include <utility>\n"
       << text << "#define KERNEL " << name << "\n#define NAME \"" << name << "\"\n"
       << kCaller;
   const std::string command = std::string(SHW_FAKE_COMPILER) +

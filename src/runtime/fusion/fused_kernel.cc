@@ -56,7 +56,9 @@ class FusedKernel final : public HostKernel {
       pointers_[n++] = pointer;
     }
     pointers_[n] = static_cast<std::byte*>(buffers[operands_]) + scratch_bytes_;
-    return link.kernel->compute(pointers_.data());
+    Status status = link.kernel->compute(pointers_.data());
+    if (!status.ok()) status.at_node(link.kernel->origin.node, link.kernel->origin.kernel);
+    return status;
   }
 
   const SliceLoops loops_;
@@ -112,6 +114,8 @@ Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
                          prepare_first(program, members.subspan(done), device, mesh, rank));
     Link& link = links.emplace_back();
     link.kernel.reset(static_cast<HostKernel*>(first.kernel.release()));
+    const ProgramStep& step = program.steps[members[done].step];
+    link.kernel->origin = {node_of(step), step.kernel};
     for (const FusedStep& member : members.subspan(done, first.num_steps))
       for (const FusedOperand& o : member.operands) {
         if (o.temporary < 0)

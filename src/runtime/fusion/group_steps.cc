@@ -2,6 +2,10 @@
 
 namespace shw::runtime {
 
+int64_t node_of(const ProgramStep& step) {
+  return step.node == UINT32_MAX ? -1 : int64_t{step.node};
+}
+
 std::vector<const TensorType*> types_of(const Program& program,
                                         const std::vector<ValueId>& operands) {
   std::vector<const TensorType*> types;
@@ -28,8 +32,10 @@ GroupSteps::GroupSteps(const Program& program, std::span<const FusedStep> member
   }
   for (size_t i = 0; i < members.size(); ++i) {
     const ProgramStep& step = program.steps[members[i].step];
-    steps_.push_back(
-        {step.kernel, {inputs_[i], outputs_[i], step.attrs, mesh, rank}, operands_[i]});
+    steps_.push_back({step.kernel,
+                      {inputs_[i], outputs_[i], step.attrs, mesh, rank},
+                      operands_[i],
+                      node_of(step)});
   }
 }
 
@@ -51,10 +57,13 @@ GroupSteps::GroupSteps(const Program& program, std::span<const FusedStep> member
       if (o.temporary < 0) operand.slice_stride_bytes = o.slice.stride_bytes;
     }
   }
-  for (size_t i = 0; i < members.size(); ++i)
-    steps_.push_back({program.steps[members[i].step].kernel,
+  for (size_t i = 0; i < members.size(); ++i) {
+    const ProgramStep& step = program.steps[members[i].step];
+    steps_.push_back({step.kernel,
                       {inputs_[i], outputs_[i], members[i].attrs, mesh, rank},
-                      operands_[i]});
+                      operands_[i],
+                      node_of(step)});
+  }
 }
 
 }  // namespace shw::runtime

@@ -27,6 +27,9 @@ class GroupSteps {
   std::vector<GroupStep> steps_;
 };
 
+// As StepOrigin's.
+int64_t node_of(const ProgramStep& step);
+
 // Types of a step's operands; null: absent.
 std::vector<const TensorType*> types_of(const Program& program,
                                         const std::vector<ValueId>& operands);

@@ -70,6 +70,41 @@ TEST(RepeatInGroups, AReductionIsNotRepeated) {
   EXPECT_EQ(s.p.steps[6].inputs, s.p.steps[3].inputs);
 }
 
+// exp and its sums over rows, and their quotient before and behind a product.
+struct TwoSoftmaxes {
+  Sketch s;
+  explicit TwoSoftmaxes(const Dims& shape) {
+    const ValueId w = s.input({shape[1], shape[1]});
+    const ValueId x = s.step("mm", {s.input(shape), w}, shape);
+    const ValueId e = s.step("exp", {x}, shape), sum = s.step("sum", {e}, {shape[0], 1});
+    s.p.steps.back().attrs.set(AttrKey::kDims, std::vector<int64_t>{1});
+    s.p.steps.back().attrs.set(AttrKey::kKeepDim, true);
+    const ValueId d = s.step("div", {e, sum}, shape);
+    const ValueId product = s.step("mm", {s.step("neg", {d}, shape), w}, shape);
+    s.output(s.step("exp", {s.step("add", {d, product}, shape)}, shape));
+    EXPECT_EQ(s.run(kFuseSteps), 2u);
+  }
+};
+
+TEST(RepeatInGroups, OneNumberARowIsWrittenForIt) {
+  TwoSoftmaxes t(kRepeatedDims);
+  Sketch& s = t.s;
+  ASSERT_EQ(kind_of(s.p, s.p.steps[2]), StorageKind::kGroup);
+  EXPECT_EQ(s.run(kRepeatInGroups), 1u);
+  EXPECT_EQ(s.kernels(),
+            (Names{"mm", "exp", "sum", "div", "neg", "mm", "exp", "div", "add", "exp"}));
+  EXPECT_EQ(kind_of(s.p, s.p.steps[2]), StorageKind::kArena);
+  EXPECT_EQ(kind_of(s.p, s.p.steps[3]), StorageKind::kGroup);
+  EXPECT_EQ(s.p.steps[7].inputs[1], s.p.steps[3].inputs[1]);
+  EXPECT_EQ(s.run(kRepeatInGroups), 0u);
+}
+
+TEST(RepeatInGroups, NotIfItTakesMoreThanASmallShare) {
+  TwoSoftmaxes t({512, 64});
+  EXPECT_EQ(t.s.run(kRepeatInGroups), 0u);
+  EXPECT_EQ(kind_of(t.s.p, t.s.p.steps[2]), StorageKind::kGroup);
+}
+
 TEST(RepeatInGroups, AnOperandThatIsOverwrittenIsNotReadLater) {
   Sketch s;
   const ValueId w = s.input({256, 256});

@@ -100,6 +100,14 @@ TEST(FusedGroups, StepsRunInSlices) {
          p.steps[1].attrs.set(AttrKey::kDim, int64_t{0});
        },
        "step 1 does not run"},
+      {"no index", [](Program& p) { p.steps[1].kernel = "gather"; }, "step 1 does not run"},
+      {"an index of every element",
+       [](Program& p) {
+         p.steps[1].kernel = "scatter";
+         p.steps[1].inputs.push_back(p.steps[1].inputs[0]);
+         p.steps[1].attrs.set(AttrKey::kDim, int64_t{1});
+       },
+       "step 1 does not run"},
       // The result of exp, read the other way round: a slice needs all rows.
       {"turned",
        [&](Program& p) {

@@ -65,6 +65,8 @@ class FusedElements : public FusedLines {
   // What an earlier loop over a row keeps in registers.
   virtual std::optional<std::string> find_kept(const std::string& what, Dtype dtype) = 0;
   virtual size_t this_loop() const = 0;
+  // An element that an index tensor chooses.
+  virtual std::string at_place(const std::string& what, int s, const Index& at) = 0;
 
   std::span<const FusedStep> steps() const { return steps_.first(count_); }
   const FusedStep& step(int s) const { return steps_[static_cast<size_t>(s)]; }
@@ -129,8 +131,10 @@ class FusedElements : public FusedLines {
 
   // Input `i` of a step, for element `at` of its result.
   std::string input(const FusedStep& s, int i, const Index& at) {
-    const FusedWindow& window = s.inputs[static_cast<size_t>(i)];
-    const Dims& shape = s.output.type->shape;
+    return element(s.inputs[static_cast<size_t>(i)], s.output.type->shape, at);
+  }
+  // What the window holds, or broadcasts to, at element `at` of the shape.
+  std::string element(const FusedWindow& window, const Dims& shape, const Index& at) {
     // The whole of what a step wrote, whatever gaps lie in it.
     if (window.writer != kFromMemory && *window.type == *step(window.writer).output.type &&
         window.begin == step(window.writer).output.begin && window.type->shape == shape)
@@ -149,14 +153,18 @@ class FusedElements : public FusedLines {
     const std::string what = "s" + std::to_string(s) + "@" + space_.text(at);
     if (const std::string* known = find_element(what)) return *known;
     if (const auto kept = find_kept(what, of.output.type->dtype)) return *kept;
-    // In the outermost block where its place is known.
+    return in_outermost(at, [&] { return computed(what, s, at); });
+  }
+  // Writes what it does to the outermost block where the place is known.
+  template <class F>
+  std::string in_outermost(const Index& at, F&& write) {
     const size_t depth = space_.depth(at);
     std::vector<Scope> within;
     while (scopes_.size() > depth + 1) {
       within.push_back(std::move(scopes_.back()));
       scopes_.pop_back();
     }
-    const std::string name = computed(what, s, at);
+    const std::string name = write();
     for (; !within.empty(); within.pop_back()) scopes_.push_back(std::move(within.back()));
     return name;
   }
@@ -166,6 +174,9 @@ class FusedElements : public FusedLines {
         return declare(what, scopes_.size() - 1, pointwise(s, at));
       case StepFormula::Kind::kParts:
         return parts(what, step(s), at);
+      case StepFormula::Kind::kGather:
+      case StepFormula::Kind::kScatter:
+        return at_place(what, s, at);
       case StepFormula::Kind::kReduction:
         break;
     }

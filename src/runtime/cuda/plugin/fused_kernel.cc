@@ -7,14 +7,20 @@ namespace {
 
 class GeneratedKernel final : public CudaKernel {
  public:
-  GeneratedKernel(FunctionHandle function, FusedSource source)
-      : function_(function), source_(std::move(source)), parameters_(source_.buffers.size()) {}
+  // `nodes`: of the steps that may report an index.
+  GeneratedKernel(FunctionHandle function, FusedSource source, std::vector<int64_t> nodes)
+      : function_(function), source_(std::move(source)), nodes_(nodes.begin(), nodes.end()) {
+    parameters_.resize(source_.buffers.size());
+    if (!nodes_.empty()) parameters_.push_back(&errors_);
+    for (i64& node : nodes_) parameters_.push_back(&node);
+  }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     // The driver copies what the parameters point to.
-    for (size_t p = 0; p < parameters_.size(); ++p)
+    for (size_t p = 0; p < source_.buffers.size(); ++p)
       parameters_[p] = const_cast<void**>(&buffers[source_.buffers[p]]);
+    errors_ = stream.errors();
     return stream.launch(function_, source_.blocks, stream.context().block_threads(),
                          parameters_.data());
   }
@@ -22,6 +28,8 @@ class GeneratedKernel final : public CudaKernel {
  private:
   const FunctionHandle function_;
   const FusedSource source_;
+  std::vector<i64> nodes_;
+  DeviceError* errors_ = nullptr;
   std::vector<void*> parameters_;
 };
 
@@ -34,7 +42,10 @@ Result<GroupKernel> prepare_fused_group(Context& context, std::span<const GroupS
     if (!source) continue;
     SHW_ASSIGN_OR_RETURN(const FunctionHandle function,
                          context.load_source(source->text, kFusedKernelName));
-    return GroupKernel{std::make_unique<GeneratedKernel>(function, std::move(*source)), count};
+    std::vector<int64_t> nodes;
+    for (const int s : source->reporting) nodes.push_back(steps[static_cast<size_t>(s)].node);
+    return GroupKernel{
+        std::make_unique<GeneratedKernel>(function, std::move(*source), std::move(nodes)), count};
   }
   return unimplemented("no kernel is generated that begins with this step");
 }

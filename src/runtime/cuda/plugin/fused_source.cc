@@ -1,6 +1,6 @@
 #include "runtime/cuda/plugin/fused_source.h"
 
-#include "runtime/cuda/plugin/fused_elements.h"
+#include "runtime/cuda/plugin/fused_places.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -18,10 +18,10 @@ struct Loop {
   std::vector<std::string> kept;  // copies of elements to registers that later loops read
 };
 
-class Writer final : private FusedElements {
+class Writer final : private FusedPlaces {
  public:
   Writer(std::span<const FusedStep> steps, size_t count, int threads)
-      : FusedElements(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
+      : FusedPlaces(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
 
   std::optional<FusedSource> run() {
     for (const FusedStep& s : steps())
@@ -37,6 +37,7 @@ class Writer final : private FusedElements {
     FusedSource source;
     source.text = text();
     for (const Parameter& p : parameters_) source.buffers.push_back(p.buffer);
+    source.reporting = reporting();
     source.blocks = rows_ > 0 ? rows_ : (most_units_ + threads_ - 1) / threads_;
     return source;
   }
@@ -114,10 +115,20 @@ class Writer final : private FusedElements {
       found->second.push_back(s);
       most_units_ = std::max(most_units_, units);
     }
+    for (int s = 0; s < static_cast<int>(count_); ++s) {
+      if (!has_places(step(s))) continue;  // each of its indices is looked at, whoever reads them
+      const int64_t indices = step(s).inputs[1].type->numel();
+      if (std::ranges::find(results, indices, &std::pair<int64_t, std::vector<int>>::first) ==
+          results.end())
+        results.push_back({indices, {}});
+      most_units_ = std::max(most_units_, indices);
+    }
     for (const auto& [units, of] : results) {
       scopes_.emplace_back();
       Loop loop;
       const Index i = space_.variable("i", units, 1);
+      for (int s = 0; s < static_cast<int>(count_); ++s)
+        if (has_places(step(s)) && step(s).inputs[1].type->numel() == units) place_at(s, i);
       for (const int s : of) {
         const int64_t width = step(s).output.type->numel() / units;
         for (int64_t w = 0; w < width; ++w) {
@@ -183,8 +194,13 @@ class Writer final : private FusedElements {
     for (int s = 0; s < static_cast<int>(count_); ++s) {
       const FusedStep& of = step(s);
       if (level[static_cast<size_t>(s)] != l) continue;
+      if (has_places(of)) {
+        if (of.inputs[1].type->numel() != rows_) return (void)fail();
+        place_at(s, row_);
+      }
       if (of.by_blocks()) {
         add_reduction(s, k, loop);
+        if (is_alone(level, s)) skip_zeros(s, loop);
       } else if (leaves(of)) {
         const int64_t elements = of.output.type->numel();
         if (elements == rows_ * columns_)
@@ -213,6 +229,32 @@ class Writer final : private FusedElements {
         offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
     loop.before.push_back(type + " " + sum_name(s) + " = start(" + f + ", " + type + "{});");
     join(sum_name(s), f, type, of, element_at(of.inputs[0], at));
+  }
+  // Whether the loop of a reduction does nothing else, and keeps nothing for other loops.
+  bool is_alone(const std::vector<int>& level, int s) const {
+    bool alone = turns() > kMostTurns;
+    for (int o = 0; o < static_cast<int>(count_); ++o)
+      if (o != s && level[static_cast<size_t>(o)] == level[static_cast<size_t>(s)])
+        alone = alone && !step(o).by_blocks() &&
+                (!leaves(step(o)) || step(o).output.type->numel() == rows_);
+    return alone;
+  }
+  // All elements of the row but one may be 0: then this one is the sum, and nothing is walked.
+  void skip_zeros(int s, Loop& loop) {
+    const FusedStep& of = step(s);
+    const FusedWindow& in = of.inputs[0];
+    const ReduceKind kind = of.formula.reduction.kind;
+    if (kind != ReduceKind::kSum && kind != ReduceKind::kMean) return;
+    const int scatter = told_apart_by(in, in.type->shape, columns_);
+    if (scatter < 0) return;
+    const TwoElements two = two_elements(in, scatter, columns_);
+    const std::string type = of.formula.is_integer ? "Int" : "double", sum = sum_name(s);
+    const std::string zeros = "is_zero(" + widened(type, *in.type, two.elsewhere) + ")";
+    loop.before.push_back("if (" + zeros + " && " + two.place + " >= 0 && threadIdx.x == 0) " +
+                          sum + " = joined(" + formula_name(s) + ", " + sum + ", " +
+                          widened(type, *in.type, two.at_place) + ");");
+    loop.before.push_back("if (!" + zeros + ") {");
+    loop.after.push_back("}");
   }
   void finish_reduction(int s) {
     const FusedStep& of = step(s);
@@ -290,6 +332,7 @@ class Writer final : private FusedElements {
     for (const auto* lines : {&loop.body.lines, &loop.kept, &loop.stores})
       append(text, "      ", *lines);
     text += fits ? "    }\n" : "      }\n    }\n";
+    append(text, "    ", loop.after);
   }
 
   std::string text() const {
@@ -298,6 +341,8 @@ class Writer final : private FusedElements {
     for (size_t p = 0; p < parameters_.size(); ++p)
       text += std::string(p == 0 ? "" : ", ") + (parameters_[p].is_written ? "" : "const ") +
               "void* p" + std::to_string(p);
+    if (!reporting().empty()) text += ", DeviceError* errors";
+    for (const int s : reporting()) text += ", i64 node" + std::to_string(s);
     text += ") {\n";
     append(text, "  ", formulas_);
     const std::string width = std::to_string(threads_);

@@ -32,6 +32,9 @@ inline constexpr char kFusedKernelName[] = "shw_fused";
 struct FusedSource {
   std::string text;
   std::vector<size_t> buffers;  // of the launch, that the kernel takes
+  // The steps that may report an index: behind the buffers the kernel takes the stream's page of
+  // errors, if there are such, and the node of each.
+  std::vector<int> reporting;
   int64_t blocks = 0;
 };
 // Of the first `count` steps. Nothing: no such kernel computes them.

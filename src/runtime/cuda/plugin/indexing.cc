@@ -9,6 +9,7 @@
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/pointwise.h"
 #include "runtime/cuda/plugin/sorting.h"
+#include "runtime/dim.h"
 #include "runtime/half.h"
 #include "runtime/index_shape.h"
 #include "tensor/float8.h"
@@ -59,8 +60,11 @@ IndexInputs index_inputs(void* const* buffers, size_t first, int count) {
 
 class ReadKernel final : public CudaKernel {
  public:
-  ReadKernel(const IndexArguments& arguments, size_t output)
-      : arguments_(arguments), output_(output) {}
+  ReadKernel(const IndexArguments& arguments, size_t output,
+             std::optional<StepFormula> described = {})
+      : arguments_(arguments), described_(std::move(described)), output_(output) {}
+
+  std::optional<StepFormula> formula() const override { return described_; }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -74,20 +78,23 @@ class ReadKernel final : public CudaKernel {
 
  private:
   IndexArguments arguments_;
+  const std::optional<StepFormula> described_;
   const size_t output_;
 };
 
 class WriteKernel final : public CudaKernel {
  public:
   WriteKernel(const IndexArguments& arguments, const Pointwise& ground, size_t first_index,
-              std::optional<size_t> other, size_t output)
+              std::optional<size_t> other, size_t output, std::optional<StepFormula> described = {})
       : arguments_(arguments),
+        described_(std::move(described)),
         ground_(ground),
         first_index_(first_index),
         other_(other),
         output_(output) {}
 
   int64_t workspace_bytes() const override { return sort().workspace_bytes(); }
+  std::optional<StepFormula> formula() const override { return described_; }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -125,6 +132,7 @@ class WriteKernel final : public CudaKernel {
   }
 
   IndexArguments arguments_;
+  const std::optional<StepFormula> described_;
   Pointwise ground_;  // the result begins as input 0
   const size_t first_index_;
   const std::optional<size_t> other_;  // absent: the fixed number
@@ -160,6 +168,23 @@ i64 element_bits(const Number& number, Dtype dtype) {
   }
 }
 
+// Where each line of the table along attrs.dim has one index.
+std::optional<StepFormula> one_place_formula(const KernelArgs& args, StepFormula::Kind kind,
+                                             const TensorType& table, const IndexArguments& a) {
+  const auto dim = dim_of(args.attrs, table);
+  if (!dim.ok() || table.numel() == 0) return {};
+  Dims lines = table.shape;
+  lines[*dim] = 1;
+  if (args.inputs[1]->shape != lines) return {};
+  StepFormula formula;
+  formula.kind = kind;
+  formula.dim = *dim;
+  formula.rows = a.rows[0];
+  formula.fixed = a.fixed;
+  formula.kernel = a.step.kernel;
+  return formula;
+}
+
 // Input 0, to which elements of `src` come; input 1 is the index.
 Prepared prepare_write(const KernelArgs& args, const char* name, CombineKind how) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
@@ -175,9 +200,12 @@ Prepared prepare_write(const KernelArgs& args, const char* name, CombineKind how
   IndexArguments a = index_arguments(shape, out.dtype, name, /*wraps=*/false);
   a.how = how;
   if (!has_src) a.fixed = element_bits(number_attr(args.attrs, AttrKey::kSrc, 0), out.dtype);
+  std::optional<StepFormula> described;
+  if (how == CombineKind::kReplace)
+    described = one_place_formula(args, StepFormula::Kind::kScatter, out, a);
   return make_kernel<WriteKernel>(a, make_copy(out, in), 1,
                                   has_src ? std::optional<size_t>(2) : std::nullopt,
-                                  args.inputs.size());
+                                  args.inputs.size(), std::move(described));
 }
 
 }  // namespace
@@ -188,8 +216,9 @@ Prepared prepare_gather(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_table(table, out));
   SHW_ASSIGN_OR_RETURN(const IndexShape shape,
                        element_lookup_shape(args, table, *args.inputs[1], out));
-  return make_kernel<ReadKernel>(index_arguments(shape, out.dtype, "gather", /*wraps=*/false),
-                                 args.inputs.size());
+  const IndexArguments a = index_arguments(shape, out.dtype, "gather", /*wraps=*/false);
+  return make_kernel<ReadKernel>(a, args.inputs.size(),
+                                 one_place_formula(args, StepFormula::Kind::kGather, table, a));
 }
 
 Prepared prepare_index_select(const Context&, const KernelArgs& args) {

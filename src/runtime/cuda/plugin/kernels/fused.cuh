@@ -3,6 +3,7 @@
 #pragma once
 #include "pointwise_formula.cuh"
 #include "reduction_formula.cuh"
+#include "table.cuh"
 
 namespace shw::runtime::cuda {
 
@@ -69,6 +70,26 @@ __device__ inline Element<dtype> narrowed(T x) {
   Element<dtype> e;
   store(x, &e, 0, dtype);
   return e;
+}
+template <int dtype>
+__device__ inline Element<dtype> element_of_bits(i64 bits) {
+  Element<dtype> e;
+  copy_element(&e, &bits, dtype);
+  return e;
+}
+
+__device__ inline bool is_zero(double x) { return x == 0; }
+__device__ inline bool is_zero(Int x) { return x.v == 0; }
+
+// Where an index points among the rows that are here; -1: at none of them. One that does not exist
+// is an error of the step.
+__device__ inline i64 place_in_line(Int index, const TableRows& rows, DeviceError* errors,
+                                    const DeviceStep& step) {
+  if (!exists(rows, index.v)) {
+    report(errors, step, index.v, rows.whole);
+    return -1;
+  }
+  return is_here(rows, index.v) ? index.v - rows.first : -1;
 }
 
 }  // namespace shw::runtime::cuda
