@@ -15,8 +15,7 @@ class GeneratedKernel final : public CudaKernel {
     // The driver copies what the parameters point to.
     for (size_t p = 0; p < parameters_.size(); ++p)
       parameters_[p] = const_cast<void**>(&buffers[source_.buffers[p]]);
-    return stream.launch(function_, source_.blocks, stream.context().block_threads(),
-                         parameters_.data());
+    return stream.launch(function_, source_.blocks, source_.threads, parameters_.data());
   }
 
  private:
