@@ -56,6 +56,7 @@ struct GroupOperand {
   int64_t memory = 0;         // operands of one number lie in one memory
   int64_t offset_bytes = 0;   // of element 0
   bool is_temporary = false;  // steps of the group alone see the memory
+  bool is_aligned = false;    // the memory begins at a multiple of 64; else of its elements' size
   // Where element 0 lies in memory in which storages follow one another; -1: the memory is its own.
   int64_t place_bytes = -1;
   // Of steps that run slice by slice: `offset_bytes` is that of the first slice, and these are the

@@ -1,6 +1,14 @@
 #include "runtime/fusion/group_steps.h"
 
 namespace shw::runtime {
+namespace {
+
+// What is not the caller's (program_memory.h).
+bool is_aligned(StorageKind kind) {
+  return is_placed(kind) || kind == StorageKind::kState || kind == StorageKind::kConstant;
+}
+
+}  // namespace
 
 int64_t node_of(const ProgramStep& step) {
   return step.node == UINT32_MAX ? -1 : int64_t{step.node};
@@ -25,7 +33,7 @@ GroupSteps::GroupSteps(const Program& program, std::span<const FusedStep> member
       if (!o.value.valid()) continue;
       const ProgramValue& value = program.values[o.value];
       const ProgramStorage& storage = program.storages[value.storage];
-      operand = {value.storage.v, value.offset_bytes, o.temporary >= 0};
+      operand = {value.storage.v, value.offset_bytes, o.temporary >= 0, is_aligned(storage.kind)};
       if (storage.kind == StorageKind::kGroup && storage.offset_bytes >= 0)
         operand.place_bytes = storage.offset_bytes + value.offset_bytes;
     }

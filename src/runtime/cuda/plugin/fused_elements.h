@@ -1,19 +1,20 @@
 // Elements of the steps' results in a kernel that is written: each is computed where it is needed,
 // from elements in memory, and once in a block.
 #pragma once
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <optional>
 #include <span>
 
-#include "runtime/cuda/plugin/fused_lines.h"
-#include "runtime/cuda/plugin/fused_steps.h"
+#include "runtime/cuda/plugin/fused_packs.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cuda {
 
 inline constexpr size_t kMostLines = 1500;
 inline constexpr size_t kNoLoop = SIZE_MAX;
+inline constexpr int64_t kMostOfUnit = 2;  // real numbers of a pair
 
 inline const char* type_text(ComputeType type) {
   switch (type) {
@@ -44,7 +45,7 @@ inline std::string whole_text(i64 x) {
   return x == INT64_MIN ? "-9223372036854775807ll - 1" : std::to_string(x) + "ll";
 }
 
-class FusedElements : public FusedLines {
+class FusedElements : public FusedPacks {
  protected:
   struct Parameter {
     int64_t memory;
@@ -59,7 +60,7 @@ class FusedElements : public FusedLines {
   };
 
   FusedElements(std::span<const FusedStep> steps, size_t count, bool wide)
-      : FusedLines(wide), steps_(steps), count_(count) {}
+      : FusedPacks(wide), steps_(steps), count_(count) {}
   virtual ~FusedElements() = default;
 
   // What an earlier loop over a row keeps in registers.
@@ -98,9 +99,22 @@ class FusedElements : public FusedLines {
     const size_t depth = space_.depth(bytes);
     // All threads of a block read what belongs to its row.
     reads_.push_back({&window, rows_ > 0 && depth < 2 ? kNoLoop : this_loop(), at});
+    if (const auto pack = find_pack(window, bytes, kMostOfUnit)) {
+      const std::string name = read_pack(window, *pack);
+      return declare(what, depth, name + ".at[" + space_.text(pack->element) + "]");
+    }
     return declare(what, depth,
                    "read_element<" + dtype + ">(" + parameter(window, false) + ", " +
                        space_.text(bytes) + ")");
+  }
+
+  std::string read_pack(const FusedWindow& window, const Pack& pack) {
+    const std::string type = pack_type(window, pack);
+    return declare_once(
+        "pack " + std::to_string(window.memory) + "." + type + "@" + place(window, pack.begin),
+        space_.depth(pack.begin),
+        "read_" + pack_kind(window) + "<" + type + ">(" + parameter(window, false) + ", " +
+            space_.text(pack.begin) + ")");
   }
 
   // The element so many bytes from the window's begin.
@@ -238,36 +252,57 @@ class FusedElements : public FusedLines {
     for (size_t d = of.formula.dim + 1; d < out.shape.size(); ++d) inner *= out.shape[d];
     const auto [lines, column] = divide(at, inner);
     const auto [outer, middle] = divide(lines, size);
-    const std::string name = new_name("x");
-    const size_t depth = scopes_.size() - 1;
-    line("Element<" + dtype_text(out.dtype) + "> " + name + ";");
+    // Where all units of a pack lie in one part, it is chosen outside of the loop over them.
+    const auto pack = units_in_parts(of, {outer, middle, column});
+    std::optional<Scope> units;
+    if (pack) {
+      units = std::move(scopes_.back());
+      scopes_.pop_back();
+    }
+    const std::string name = new_name("x"), dtype = dtype_text(out.dtype);
+    line((pack ? "Pack<" + dtype + ", " + std::to_string(pack->width) : "Element<" + dtype) + "> " +
+         name + ";");
+    // They stand behind all that is declared outside of them.
+    std::vector<std::string> branches;
     std::string otherwise;
     for (const StepFormula::Part& part : of.formula.parts) {
       const bool is_last = part.begin + part.count == size;
       const std::string begin =
           otherwise + (is_last ? "{"
-                               : "if (" + space_.text(middle) + " < " +
+                               : "if (" + space_.text(pack ? pack->first : middle) + " < " +
                                      space_.number(part.begin + part.count) + ") {");
       scopes_.emplace_back();
-      line(name + " = " + part_element(of, part, outer, middle, column) + ";");
-      close_scope(begin);
+      if (pack)
+        set_units(name, of, part, *pack, outer, column);
+      else
+        line(name + " = " + part_element(of, part, outer, in_part(part, middle, 1), column) + ";");
+      for (std::string& l : block(begin)) branches.push_back(std::move(l));
       otherwise = "else ";
     }
-    scopes_[depth].elements[what] = name;
-    return name;
+    for (std::string& l : branches) line(std::move(l));
+    if (pack) scopes_.push_back(std::move(*units));
+    scopes_.back().elements[what] = pack ? name + ".at[v]" : name;
+    return scopes_.back().elements[what];
   }
-  std::string part_element(const FusedStep& of, const StepFormula::Part& part, const Index& outer,
-                           const Index& middle, const Index& column) {
-    const FusedWindow& window = of.inputs[static_cast<size_t>(part.input)];
-    const Dims& shape = window.type->shape;
-    Index within = middle;
-    if (part.begin != 0 || !middle.is_constant()) {
+  // Index `first` of the dim that is cut, as one of the part's input: packs that are so far apart
+  // lie in one part.
+  Index in_part(const StepFormula::Part& part, const Index& first, int64_t apart) {
+    Index within = first;
+    if (part.begin != 0 || !first.is_constant()) {
       const std::string m = new_name("m");
-      line("const " + space_.type() + " " + m + " = " + space_.text(middle) + " - " +
-           space_.number(part.begin) + ";");
-      within = space_.variable(m, part.count, scopes_.size() - 1);
+      const std::string from = space_.text(first) + " - " + space_.number(part.begin);
+      line("const " + space_.type() + " " + m + " = " +
+           (apart == 1 ? from : "(" + from + ") / " + space_.number(apart)) + ";");
+      within = space_.variable(m, part.count / apart, scopes_.size() - 1) * apart;
+      within.constant += first.constant % apart;
     }
     within.constant += part.from;
+    return within;
+  }
+  std::string part_element(const FusedStep& of, const StepFormula::Part& part, const Index& outer,
+                           const Index& within, const Index& column) {
+    const FusedWindow& window = of.inputs[static_cast<size_t>(part.input)];
+    const Dims& shape = window.type->shape;
     int64_t inner = 1;
     for (size_t d = of.formula.dim + 1; d < shape.size(); ++d) inner *= shape[d];
     const Index at = outer * (shape[of.formula.dim] * inner) + within * inner + column;
@@ -277,13 +312,52 @@ class FusedElements : public FusedLines {
     const std::string x = element_at(window, offset(shape, strides, at));
     return narrowed(of, widened(type_text(compute_type(window.type->dtype)), *window.type, x));
   }
-  // Only now the block stands behind what has been declared outside of it.
-  void close_scope(const std::string& begin) {
-    std::vector<std::string> inner = std::move(scopes_.back().lines);
+
+  // The units of a pack in the dim that is cut: first + step · unit, in packs that are so far
+  // apart.
+  struct UnitsInParts {
+    Index first;
+    int64_t step, apart, width;
+  };
+  // `at`: the indices of the dims before it, of it, and of those behind it.
+  std::optional<UnitsInParts> units_in_parts(const FusedStep& of,
+                                             const std::array<Index, 3>& at) const {
+    if (unit_loops_.empty() || unit_loops_.back().depth + 1 != scopes_.size()) return {};
+    const UnitLoop& loop = unit_loops_.back();
+    for (const Index& index : at)
+      if (space_.depth(take_out(index, loop.variable).second) >= loop.depth) return {};
+    const auto [step, first] = take_out(at[1], loop.variable);
+    const int64_t apart = step == 0 ? 1 : step * loop.width;
+    Index packs = first;
+    packs.constant -= first.constant % std::max<int64_t>(step, 1);
+    const auto cuts_packs = [&](const StepFormula::Part& p) {
+      return p.begin % apart != 0 || p.count % apart != 0;
+    };
+    if (!is_multiple(packs, apart) || std::ranges::any_of(of.formula.parts, cuts_packs)) return {};
+    return UnitsInParts{first, step, apart, loop.width};
+  }
+  // Sets the elements of pack `name` to those of a part.
+  void set_units(const std::string& name, const FusedStep& of, const StepFormula::Part& part,
+                 const UnitsInParts& units, const Index& outer, const Index& column) {
+    const int old = unit_loops_.back().variable;
+    const Index within = in_part(part, units.first, units.apart);
+    const Index v = open_units(units.width);
+    const auto moved = [&](const Index& index) {
+      const auto [step, rest] = take_out(index, old);
+      return rest + v * step;
+    };
+    line(name + ".at[v] = " +
+         part_element(of, part, moved(outer), within + v * units.step, moved(column)) + ";");
+    const Scope lines = close_units();
+    for (std::string& l : units_text(lines.lines, units.width)) line(std::move(l));
+  }
+  // The innermost block's text, which leaves the blocks.
+  std::vector<std::string> block(const std::string& begin) {
+    std::vector<std::string> text = {begin};
+    for (const std::string& l : scopes_.back().lines) text.push_back("  " + l);
+    text.push_back("}");
     scopes_.pop_back();
-    line(begin);
-    for (std::string& l : inner) scopes_.back().lines.push_back("  " + std::move(l));
-    line("}");
+    return text;
   }
 
   // A reduction whose results each take one thread.
@@ -299,8 +373,9 @@ class FusedElements : public FusedLines {
     const Index along =
         offset(dims.reduced, dims.reduced_in, space_.variable(i, dims.count, scopes_.size() - 1));
     join(sum, f, type, of, element_at(of.inputs[0], from + along));
-    close_scope("for (" + space_.type() + " " + i + " = 0; " + i + " < " +
-                space_.number(dims.count) + "; ++" + i + ") {");
+    const std::string begin = "for (" + space_.type() + " " + i + " = 0; " + i + " < " +
+                              space_.number(dims.count) + "; ++" + i + ") {";
+    for (std::string& l : block(begin)) line(std::move(l));
     const std::string name = new_name("x");
     line("const auto " + name + " = " + narrowed(of, "finished(" + f + ", " + sum + ")") + ";");
     scopes_[depth].elements[what] = name;

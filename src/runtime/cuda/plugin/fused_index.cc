@@ -18,6 +18,18 @@ Index operator*(Index a, int64_t factor) {
   return a;
 }
 
+bool is_multiple(const Index& index, int64_t of) {
+  return index.constant % of == 0 &&
+         std::ranges::all_of(index.factors, [&](const auto& f) { return f.second % of == 0; });
+}
+
+std::pair<int64_t, Index> take_out(Index index, int variable) {
+  const auto found = index.factors.find(variable);
+  const int64_t factor = found == index.factors.end() ? 0 : found->second;
+  if (factor != 0) index.factors.erase(found);
+  return {factor, std::move(index)};
+}
+
 Index IndexSpace::variable(std::string name, int64_t limit, size_t depth) {
   if (limit <= 1) return {};
   variables_.push_back({std::move(name), limit, depth});
@@ -58,12 +70,25 @@ IndexSpace::Division IndexSpace::divide(const Index& index, int64_t by) const {
     if (factor / by != 0) d.quotient.factors[variable] = factor / by;
     if (factor % by != 0) left.factors[variable] = factor % by;
   }
-  // All that is left to divide may be multiples of something, as elements of a pair are.
-  d.scale = by;
-  for (const auto& item : left.factors) d.scale = std::gcd(d.scale, item.second);
-  d.rest = left.constant % d.scale;
+  // Terms that together are less than what all others are multiples of do not carry: a part of a
+  // pair, or the place in a pack. They stay out of the division, as many as can.
+  std::vector<std::pair<int64_t, int>> terms;  // factor, variable
+  for (const auto& [variable, factor] : left.factors) terms.emplace_back(factor, variable);
+  std::ranges::sort(terms);
+  for (size_t out = terms.size();; --out) {
+    d.scale = by;
+    d.rest = {};
+    for (size_t t = 0; t < terms.size(); ++t)
+      if (t < out)
+        d.rest.factors[terms[t].second] = terms[t].first;
+      else
+        d.scale = std::gcd(d.scale, terms[t].first);
+    d.rest.constant = left.constant % d.scale;
+    if (most(d.rest) < d.scale) break;  // the constant alone always is
+  }
   d.inner.constant = left.constant / d.scale;
-  for (const auto& [variable, factor] : left.factors) d.inner.factors[variable] = factor / d.scale;
+  for (const auto& [variable, factor] : left.factors)
+    if (!d.rest.factors.contains(variable)) d.inner.factors[variable] = factor / d.scale;
   d.inner_by = by / d.scale;
   d.done = most(d.inner) < d.inner_by;
   return d;

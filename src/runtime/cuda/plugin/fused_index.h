@@ -18,6 +18,9 @@ struct Index {
 };
 Index operator+(Index a, const Index& b);
 Index operator*(Index a, int64_t factor);
+bool is_multiple(const Index& index, int64_t of);
+// A variable's factor, and the index without it.
+std::pair<int64_t, Index> take_out(Index index, int variable);
 
 class IndexSpace {
  public:
@@ -37,7 +40,8 @@ class IndexSpace {
   //          (inner % inner_by) · scale + rest.
   struct Division {
     Index quotient, inner;
-    int64_t inner_by = 1, scale = 1, rest = 0;
+    int64_t inner_by = 1, scale = 1;
+    Index rest;         // less than `scale`
     bool done = false;  // nothing: then the remainder is inner · scale + rest
   };
   Division divide(const Index& index, int64_t by) const;

@@ -21,8 +21,7 @@ class GeneratedKernel final : public CudaKernel {
     for (size_t p = 0; p < source_.buffers.size(); ++p)
       parameters_[p] = const_cast<void**>(&buffers[source_.buffers[p]]);
     errors_ = stream.errors();
-    return stream.launch(function_, source_.blocks, stream.context().block_threads(),
-                         parameters_.data());
+    return stream.launch(function_, source_.blocks, source_.threads, parameters_.data());
   }
 
  private:

@@ -56,9 +56,7 @@ class FusedLines {
       quotient = quotient + more;
       rest = left;
     }
-    rest = rest * d.scale;
-    rest.constant += d.rest;
-    return {quotient, rest};
+    return {quotient, rest * d.scale + d.rest};
   }
   std::pair<Index, Index> divided(const Index& index, int64_t by) {
     const std::string what = "(" + space_.text(index) + ")", number = space_.number(by);

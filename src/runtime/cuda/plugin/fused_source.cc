@@ -6,22 +6,31 @@ namespace shw::runtime::cuda {
 namespace {
 
 constexpr int64_t kMostInts = INT32_MAX;
-constexpr int64_t kMostTurns = 32;       // of a thread at a row whose elements stay in registers
-constexpr int64_t kMostKeptWords = 96;   // of 32 bits, of such elements in each thread
+constexpr int64_t kMostKeptUnits = 32;  // of a row, in each thread, that stay in registers
+constexpr int64_t kMostKeptWords = 96;  // of 32 bits, of such elements in each thread
+constexpr int64_t kMostWidth = 8;       // units that a thread takes at a time
+constexpr int64_t kWarp = 32;
 constexpr int64_t kLeastRows = 32;       // fewer blocks would leave most of a device idle
 constexpr size_t kMostParameters = 256;  // of 4 KiB
 
-// One pass over the elements of a row, or over those of some results.
+// One pass over the elements of a row, or over those of some results. Where threads take packs, a
+// turn has a loop over the units of one.
 struct Loop {
-  Scope body;
-  std::vector<std::string> before, stores, after;
-  std::vector<std::string> kept;  // copies of elements to registers that later loops read
+  int64_t width = 1;  // units that a thread takes at a time
+  Scope turn, units;
+  std::vector<std::string> before, declared, stores, pack_stores, after;
+  // Copies of elements to registers that later loops read.
+  std::vector<std::string> kept, kept_units;
+  std::map<std::string, std::string> packs;  // that are stored, by their places
 };
 
 class Writer final : private FusedPlaces {
  public:
-  Writer(std::span<const FusedStep> steps, size_t count, int threads)
-      : FusedPlaces(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
+  // A thread takes so many units at a time at most.
+  Writer(std::span<const FusedStep> steps, size_t count, int threads, int64_t most_width)
+      : FusedPlaces(steps, count, needs_wide(steps.first(count))),
+        most_width_(most_width),
+        threads_(threads) {}
 
   std::optional<FusedSource> run() {
     for (const FusedStep& s : steps())
@@ -38,7 +47,8 @@ class Writer final : private FusedPlaces {
     source.text = text();
     for (const Parameter& p : parameters_) source.buffers.push_back(p.buffer);
     source.reporting = reporting();
-    source.blocks = rows_ > 0 ? rows_ : (most_units_ + threads_ - 1) / threads_;
+    source.threads = static_cast<int>(threads_);
+    source.blocks = rows_ > 0 ? rows_ : (most_turns_ + threads_ - 1) / threads_;
     return source;
   }
 
@@ -107,13 +117,12 @@ class Writer final : private FusedPlaces {
     for (int s = 0; s < static_cast<int>(count_); ++s) {
       if (!leaves(step(s))) continue;
       const TensorType& type = *step(s).output.type;
-      const int64_t width = type.dtype == Dtype::kC64 ? 1 : pair;
-      if (type.numel() % width != 0) return (void)fail();
-      const int64_t units = type.numel() / width;
+      const int64_t of_unit = type.dtype == Dtype::kC64 ? 1 : pair;
+      if (type.numel() % of_unit != 0) return (void)fail();
+      const int64_t units = type.numel() / of_unit;
       auto found = std::ranges::find(results, units, &std::pair<int64_t, std::vector<int>>::first);
       if (found == results.end()) found = results.insert(results.end(), {units, {}});
       found->second.push_back(s);
-      most_units_ = std::max(most_units_, units);
     }
     for (int s = 0; s < static_cast<int>(count_); ++s) {
       if (!has_places(step(s))) continue;  // each of its indices is looked at, whoever reads them
@@ -121,41 +130,110 @@ class Writer final : private FusedPlaces {
       if (std::ranges::find(results, indices, &std::pair<int64_t, std::vector<int>>::first) ==
           results.end())
         results.push_back({indices, {}});
-      most_units_ = std::max(most_units_, indices);
     }
     for (const auto& [units, of] : results) {
-      scopes_.emplace_back();
       Loop loop;
-      const Index i = space_.variable("i", units, 1);
+      loop.width = width_of(units, pair);
+      const Index i = open_turn("i", units, loop);
       for (int s = 0; s < static_cast<int>(count_); ++s)
         if (has_places(step(s)) && step(s).inputs[1].type->numel() == units) place_at(s, i);
       for (const int s : of) {
-        const int64_t width = step(s).output.type->numel() / units;
-        for (int64_t w = 0; w < width; ++w) {
-          Index at = i * width;
-          at.constant += w;
-          store(s, at, loop.stores);
+        const int64_t of_unit = step(s).output.type->numel() / units;
+        for (int64_t u = 0; u < of_unit; ++u) {
+          Index at = i * of_unit;
+          at.constant += u;
+          store(s, at, of_unit, loop);
         }
       }
+      const int64_t turns = units / loop.width;
+      most_turns_ = std::max(most_turns_, turns);
       loop.before.push_back("for (" + space_.type() + " i = thread_number(); i < " +
-                            space_.number(units) + "; i += num_threads()) {");
+                            space_.number(turns) + "; i += num_threads()) {");
       loop.after.push_back("}");
-      loop.body = std::move(scopes_.back());
-      scopes_.pop_back();
-      loops_.push_back(std::move(loop));
+      close_turn(loop);
     }
   }
 
-  void store(int s, const Index& at, std::vector<std::string>& stores) {
+  // ---- Packs ----
+
+  // So many units as make, of the dtype of most elements that are moved, what one instruction
+  // moves.
+  int64_t width_of(int64_t units, int64_t pair) const {
+    std::map<int64_t, int64_t> moved;  // elements, by the bytes of a unit
+    const auto count = [&](const FusedWindow& w) {
+      const TensorType& type = *w.type;
+      size_t last = type.shape.size();
+      while (last > 0 && type.shape[last - 1] == 1) --last;
+      if (last == 0 || type.strides[last - 1] != 1) return;
+      const int64_t of_unit = type.dtype == Dtype::kC64 ? 1 : pair;
+      moved[dtype_size(type.dtype) * of_unit] += type.numel();
+    };
+    for (const FusedStep& s : steps()) {
+      // A thread that adds up several elements for each result has enough to do.
+      if (s.reduced && !s.by_blocks()) return 1;
+      for (const FusedWindow& in : s.inputs)
+        if (in.type != nullptr && in.writer == kFromMemory) count(in);
+      if (leaves(s)) count(s.output);
+    }
+    int64_t width = 1, most = 0;
+    for (const auto& [bytes, elements] : moved) {  // of as many, the narrowest
+      if (elements > most) width = std::max<int64_t>(kPackBytes / bytes, 1);
+      most = std::max(most, elements);
+    }
+    width = std::min(width, most_width_);
+    while (units % width != 0) width /= 2;
+    return width;
+  }
+
+  // Opens the blocks of a turn, and gives the unit that is computed in it.
+  Index open_turn(const char* name, int64_t units, const Loop& loop) {
+    const Index turn = space_.variable(name, units / loop.width, scopes_.size());
+    scopes_.emplace_back();
+    if (loop.width == 1) return turn;
+    return turn * loop.width + open_units(loop.width);
+  }
+  void close_turn(Loop& loop) {
+    if (loop.width > 1) loop.units = close_units();
+    loop.turn = std::move(scopes_.back());
+    scopes_.pop_back();
+    loops_.push_back(std::move(loop));
+  }
+
+  // Element `at` of a step's result, one of `of_unit` of the unit.
+  void store(int s, const Index& at, int64_t of_unit, Loop& loop) {
+    const auto [out, bytes] = place_of(s, at);
+    const std::string x = value(s, at);
+    writes_.push_back({out, loops_.size(), place(*out, bytes)});
+    const auto pack = find_pack(*out, bytes, of_unit);
+    if (!pack || pack->count != of_unit * loop.width)
+      return loop.stores.push_back(written(*out, bytes, x));
+    const std::string type = pack_type(*out, *pack), begin = space_.text(pack->begin);
+    std::string& name = loop.packs[std::to_string(out->memory) + "@" + place(*out, pack->begin)];
+    if (name.empty()) {
+      name = new_name("x");
+      loop.declared.push_back("Pack<" + type + "> " + name + ";");
+      loop.pack_stores.push_back("write_" + pack_kind(*out) + "<" + type + ">(" +
+                                 parameter(*out, true) + ", " + begin + ", " + name + ");");
+    }
+    loop.stores.push_back(name + ".at[" + space_.text(pack->element) + "] = " + x + ";");
+  }
+  // The element of a row.
+  std::string row_store(int s) {
+    const auto [out, bytes] = place_of(s, row_);
+    const std::string x = value(s, row_);
+    writes_.push_back({out, loops_.size(), place(*out, bytes)});
+    return "if (threadIdx.x == 0) " + written(*out, bytes, x);
+  }
+  std::pair<const FusedWindow*, Index> place_of(int s, const Index& at) {
     const FusedWindow& out = step(s).output;
     Dims strides;
     for (const int64_t stride : out.type->strides)
       strides.push_back(stride * dtype_size(out.type->dtype));
-    const std::string x = value(s, at);
-    const Index bytes = offset(out.type->shape, strides, at);
-    stores.push_back("write_element<" + dtype_text(out.type->dtype) + ">(" + parameter(out, true) +
-                     ", " + space_.text(bytes) + ", " + x + ");");
-    writes_.push_back({&out, loops_.size(), place(out, bytes)});
+    return {&out, offset(out.type->shape, strides, at)};
+  }
+  std::string written(const FusedWindow& out, const Index& bytes, const std::string& x) {
+    return "write_element<" + dtype_text(out.type->dtype) + ">(" + parameter(out, true) + ", " +
+           space_.text(bytes) + ", " + x + ");";
   }
 
   // ---- A block a row ----
@@ -176,6 +254,9 @@ class Writer final : private FusedPlaces {
 
   void write_rows() {
     const std::vector<int> level = levels();
+    width_ = width_of(columns_, 1);
+    while (width_ > 1 && columns_ / width_ < kWarp) width_ /= 2;
+    choose_threads();
     scopes_.emplace_back();
     row_ = space_.variable("row", rows_, 1);
     const int last = *std::ranges::max_element(level);
@@ -184,12 +265,21 @@ class Writer final : private FusedPlaces {
     scopes_.pop_back();
   }
 
-  int64_t turns() const { return (columns_ + threads_ - 1) / threads_; }
+  // As many as a row has packs, up to what others have. More for long rows: then fewer are under
+  // way at a time, and what a row reads more than once is in the cache for longer.
+  void choose_threads() {
+    const int64_t most = threads_, packs = columns_ / width_;
+    threads_ = std::min(kWarp, most);
+    while (threads_ < packs && threads_ < most) threads_ *= 2;
+    if (!keeps_units()) threads_ *= 2;
+  }
+  bool keeps_units() const { return turns() * width_ <= kMostKeptUnits; }
+  int64_t turns() const { return (columns_ / width_ + threads_ - 1) / threads_; }
 
   void write_loop(const std::vector<int>& level, int l) {
-    const Index k = space_.variable("k", columns_, 2);
-    scopes_.emplace_back();
     Loop loop;
+    loop.width = width_;
+    const Index k = open_turn("k", columns_, loop);
     std::vector<std::string> row_stores;
     for (int s = 0; s < static_cast<int>(count_); ++s) {
       const FusedStep& of = step(s);
@@ -204,18 +294,16 @@ class Writer final : private FusedPlaces {
       } else if (leaves(of)) {
         const int64_t elements = of.output.type->numel();
         if (elements == rows_ * columns_)
-          store(s, row_ * columns_ + k, loop.stores);
+          store(s, row_ * columns_ + k, 1, loop);
         else if (elements == rows_)
-          store(s, row_, row_stores);
+          row_stores.push_back(row_store(s));
         else
           return (void)fail();
       }
     }
-    loop.body = std::move(scopes_.back());
-    scopes_.pop_back();
-    line("\n" + std::to_string(loops_.size()));  // where the loop will stand
-    loops_.push_back(std::move(loop));
-    for (const std::string& s : row_stores) line("if (threadIdx.x == 0) " + s);
+    close_turn(loop);
+    line("\n" + std::to_string(loops_.size() - 1));  // where the loop will stand
+    for (std::string& s : row_stores) line(std::move(s));
     for (int s = 0; s < static_cast<int>(count_); ++s)
       if (level[static_cast<size_t>(s)] == l && step(s).by_blocks()) finish_reduction(s);
   }
@@ -232,7 +320,7 @@ class Writer final : private FusedPlaces {
   }
   // Whether the loop of a reduction does nothing else, and keeps nothing for other loops.
   bool is_alone(const std::vector<int>& level, int s) const {
-    bool alone = turns() > kMostTurns;
+    bool alone = !keeps_units();
     for (int o = 0; o < static_cast<int>(count_); ++o)
       if (o != s && level[static_cast<size_t>(o)] == level[static_cast<size_t>(s)])
         alone = alone && !step(o).by_blocks() &&
@@ -267,31 +355,38 @@ class Writer final : private FusedPlaces {
     if (!leaves(of)) return;
     const FusedWindow& out = of.output;
     if (out.type->numel() != rows_) return (void)fail();
-    std::vector<std::string> stores;
-    store(s, row_, stores);
-    for (const std::string& text : stores) line("if (threadIdx.x == 0) " + text);
+    line(row_store(s));
   }
 
   // What an earlier loop over the row had in the same turn, if registers can keep it.
   std::optional<std::string> find_kept(const std::string& what, Dtype dtype) override {
-    if (rows_ == 0 || scopes_.size() != 3 || turns() > kMostTurns) return {};
+    const size_t inner = width_ > 1 ? 3 : 2;  // the depth of a turn's innermost lines
+    if (rows_ == 0 || !keeps_units() || scopes_.size() < 3 || scopes_.size() > inner + 1) return {};
+    if (scopes_.size() == 4 && unit_loops_.back().depth != 3) return {};  // a part
     for (Loop& loop : loops_) {
-      const auto known = loop.body.elements.find(what);
-      if (known == loop.body.elements.end()) continue;
-      const std::string& name = known->second;
-      if (!kept_.contains(name)) {
-        const int64_t words = turns() * (dtype_size(dtype) + 3) / 4;
-        if (kept_words_ + words > kMostKeptWords) return {};
-        kept_words_ += words;
-        const std::string kept = "kept" + std::to_string(kept_.size());
-        loop.kept.push_back(kept + "[turn] = " + name + ";");
-        declarations_.push_back("Element<" + dtype_text(dtype) + "> " + kept + "[" +
-                                std::to_string(turns()) + "];");
-        kept_[name] = kept;
-      }
-      return declare(what, 2, kept_[name] + "[turn]");
+      if (const auto known = loop.turn.elements.find(what); known != loop.turn.elements.end())
+        return keep(known->second, what, dtype, 2, loop.kept);
+      if (const auto known = loop.units.elements.find(what); known != loop.units.elements.end())
+        return keep(known->second, what, dtype, 3, loop.kept_units);
     }
     return {};
+  }
+  std::optional<std::string> keep(const std::string& name, const std::string& what, Dtype dtype,
+                                  size_t depth, std::vector<std::string>& copies) {
+    const int64_t width = depth == 3 ? width_ : 1;
+    if (!kept_.contains(name)) {
+      const int64_t words = turns() * width * ((dtype_size(dtype) + 3) / 4);
+      if (kept_words_ + words > kMostKeptWords) return {};
+      kept_words_ += words;
+      const std::string array = "kept" + std::to_string(kept_.size());
+      const std::string element = array + (depth == 3 ? "[turn][v]" : "[turn]");
+      copies.push_back(element + " = " + name + ";");
+      declarations_.push_back("Element<" + dtype_text(dtype) + "> " + array + "[" +
+                              std::to_string(turns()) + "]" +
+                              (depth == 3 ? "[" + std::to_string(width) + "]" : "") + ";");
+      kept_[name] = element;
+    }
+    return declare(what, depth, kept_[name]);
   }
 
   // An element that a thread reads after another one may have written it.
@@ -320,24 +415,38 @@ class Writer final : private FusedPlaces {
                      const std::vector<std::string>& lines) {
     for (const std::string& l : lines) text += indent + l + "\n";
   }
+  void append_turn(std::string& text, const std::string& indent, const Loop& loop) const {
+    append(text, indent, loop.turn.lines);
+    append(text, indent, loop.kept);
+    append(text, indent, loop.declared);
+    std::vector<std::string> units = loop.units.lines;
+    for (const auto* lines : {&loop.kept_units, &loop.stores})
+      units.insert(units.end(), lines->begin(), lines->end());
+    if (!units.empty())
+      append(text, indent, loop.width > 1 ? units_text(units, loop.width) : units);
+    append(text, indent, loop.pack_stores);
+  }
   void append_row_loop(std::string& text, const Loop& loop) const {
     append(text, "    ", loop.before);
-    if (loop.body.lines.empty() && loop.stores.empty()) return;
+    if (loop.turn.lines.empty() && loop.units.lines.empty() && loop.stores.empty()) return;
     const std::string width = space_.number(threads_);
-    if (turns() <= kMostTurns) text += "#pragma unroll\n";
+    // Elements are kept in registers where their places are known.
+    if (keeps_units()) text += "#pragma unroll\n";
     text += "    for (int turn = 0; turn < " + std::to_string(turns()) + "; ++turn) {\n";
     text += "      const " + space_.type() + " k = threadIdx.x + turn * " + width + ";\n";
-    const bool fits = columns_ % threads_ == 0;
-    if (!fits) text += "      if (k < " + space_.number(columns_) + ") {\n";
-    for (const auto* lines : {&loop.body.lines, &loop.kept, &loop.stores})
-      append(text, "      ", *lines);
+    const int64_t packs = columns_ / width_;
+    const bool fits = packs % threads_ == 0;
+    if (!fits) text += "      if (k < " + space_.number(packs) + ") {\n";
+    append_turn(text, "      ", loop);
     text += fits ? "    }\n" : "      }\n    }\n";
     append(text, "    ", loop.after);
   }
 
   std::string text() const {
-    std::string text = "#include \"fused.cuh\"\nusing namespace shw::runtime::cuda;\nSHW_KERNEL " +
-                       std::string(kFusedKernelName) + "(";
+    std::string text =
+        "#include \"fused.cuh\"\nusing namespace shw::runtime::cuda;\n"
+        "SHW_KERNEL __launch_bounds__(" +
+        std::to_string(threads_) + ") " + kFusedKernelName + "(";
     for (size_t p = 0; p < parameters_.size(); ++p)
       text += std::string(p == 0 ? "" : ", ") + (parameters_[p].is_written ? "" : "const ") +
               "void* p" + std::to_string(p);
@@ -363,16 +472,17 @@ class Writer final : private FusedPlaces {
     } else {
       for (const Loop& loop : loops_) {
         append(text, "  ", loop.before);
-        append(text, "    ", loop.body.lines);
-        append(text, "    ", loop.stores);
+        append_turn(text, "    ", loop);
         append(text, "  ", loop.after);
       }
     }
     return text + "}\n";
   }
 
-  const int64_t threads_;
-  int64_t columns_ = 0, most_units_ = 0;
+  const int64_t most_width_;
+  int64_t threads_;    // of a block
+  int64_t width_ = 1;  // units that a thread takes of a row at a time
+  int64_t columns_ = 0, most_turns_ = 0;
   Scope row_scope_;
   std::vector<Loop> loops_;
   std::vector<std::string> declarations_;
@@ -386,7 +496,9 @@ class Writer final : private FusedPlaces {
 
 std::optional<FusedSource> write_fused_source(std::span<const FusedStep> steps, size_t count,
                                               int block_threads) {
-  return Writer(steps, count, block_threads).run();
+  for (int64_t width = kMostWidth; width > 1; width /= 2)
+    if (auto source = Writer(steps, count, block_threads, width).run()) return source;
+  return Writer(steps, count, block_threads, 1).run();
 }
 
 }  // namespace shw::runtime::cuda

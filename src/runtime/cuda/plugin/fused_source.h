@@ -8,15 +8,18 @@
 // elements that several loops need stay in registers.
 //
 //   for (unsigned row = blockIdx.x; row < 2048u; row += gridDim.x) {
-//     double s2 = start(f2, double{});
-//     for (int turn = 0; turn < 16; ++turn) {          // add, convert, pow, mean
+//     double sum2 = start(f2, double{});
+//     for (int turn = 0; turn < 2; ++turn) {          // add, convert, pow, mean
 //       const unsigned k = threadIdx.x + turn * 256u;
-//       …
-//       s2 = joined(f2, s2, widened<double, 1>(x7));
-//       kept0[turn] = x6;
+//       const auto x0 = read_pack<4, 8>(p0, 8192u * row + 16u * k);
+//       for (unsigned v = 0; v < 8u; ++v) {           // elements side by side (fused_packs.h)
+//         …
+//         sum2 = joined(f2, sum2, widened<double, 1>(x7));
+//         kept0[turn][v] = x6;
+//       }
 //     }
-//     const auto x8 = narrowed<1>(finished(f2, block_joined(f2, s2, shared)));
-//     for (int turn = 0; turn < 16; ++turn) { … }      // mul, mul, convert
+//     const auto x8 = narrowed<1>(finished(f2, block_joined(f2, sum2, shared)));
+//     for (int turn = 0; turn < 2; ++turn) { … }      // mul, mul, convert
 //   }
 #pragma once
 #include <optional>
@@ -36,6 +39,7 @@ struct FusedSource {
   // errors, if there are such, and the node of each.
   std::vector<int> reporting;
   int64_t blocks = 0;
+  int threads = 0;  // of a block
 };
 // Of the first `count` steps. Nothing: no such kernel computes them.
 std::optional<FusedSource> write_fused_source(std::span<const FusedStep> steps, size_t count,

@@ -13,9 +13,13 @@ bool is_same_window(const FusedWindow& a, const FusedWindow& b) {
 }
 
 FusedWindow window_of(const TensorType* type, const GroupOperand& operand, size_t buffer) {
-  FusedWindow window{
-      type,  operand.memory, operand.offset_bytes, operand.offset_bytes, operand.place_bytes,
-      buffer};
+  FusedWindow window{type,
+                     operand.memory,
+                     operand.offset_bytes,
+                     operand.offset_bytes,
+                     operand.place_bytes,
+                     operand.is_aligned,
+                     buffer};
   if (type == nullptr || type->numel() == 0) return window;
   int64_t last = 0;
   for (size_t d = 0; d < type->shape.size(); ++d) last += (type->shape[d] - 1) * type->strides[d];

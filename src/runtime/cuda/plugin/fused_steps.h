@@ -17,6 +17,7 @@ struct FusedWindow {
   int64_t memory = 0;
   int64_t begin = 0, end = 0;  // bytes that it touches
   int64_t place = -1;          // of its begin, as GroupOperand::place_bytes
+  bool is_aligned = false;     // as GroupOperand::is_aligned
   size_t buffer = 0;           // its number among the buffers of a launch
   int writer = kFromMemory;    // of an input: the step of the group that computes it
 };

@@ -4,6 +4,7 @@
 #include "pointwise_formula.cuh"
 #include "reduction_formula.cuh"
 #include "table.cuh"
+#include "vector.cuh"
 
 namespace shw::runtime::cuda {
 
@@ -60,6 +61,57 @@ template <int dtype>
 __device__ inline void write_element(void* base, i64 at, const Element<dtype>& e) {
   put(static_cast<char*>(base) + at, e);
 }
+
+// Elements that lie side by side, in instructions that move 16 bytes or, if they have fewer, all of
+// them: so `base + at` is a multiple of what one instruction moves.
+template <int dtype, int N>
+struct Pack {
+  Element<dtype> at[N];
+};
+template <int dtype, int N>
+constexpr int kMovedAtOnce = N * sizeof(Element<dtype>) < 16 ? N : 16 / sizeof(Element<dtype>);
+template <int dtype, int N>
+__device__ inline Pack<dtype, N> read_pack(const void* base, i64 at) {
+  constexpr int kAtOnce = kMovedAtOnce<dtype, N>;
+  const void* p = static_cast<const char*>(base) + at;
+  Pack<dtype, N> pack;
+  for (int first = 0; first < N; first += kAtOnce) {
+    const auto some = vector_at<Element<dtype>, kAtOnce>(p, first);
+    for (int k = 0; k < kAtOnce; ++k) pack.at[first + k] = some.at[k];
+  }
+  return pack;
+}
+template <int dtype, int N>
+__device__ inline void write_pack(void* base, i64 at, const Pack<dtype, N>& pack) {
+  constexpr int kAtOnce = kMovedAtOnce<dtype, N>;
+  void* p = static_cast<char*>(base) + at;
+  for (int first = 0; first < N; first += kAtOnce) {
+    Vector<Element<dtype>, kAtOnce> some;
+    for (int k = 0; k < kAtOnce; ++k) some.at[k] = pack.at[first + k];
+    put_vector(some, p, first);
+  }
+}
+// The same in memory of the caller, where only `at` is known to be such a multiple.
+template <int dtype, int N>
+__device__ inline bool is_aligned(const void* base) {
+  constexpr int kBytes = kMovedAtOnce<dtype, N> * sizeof(Element<dtype>);
+  return reinterpret_cast<unsigned long long>(base) % kBytes == 0;
+}
+template <int dtype, int N>
+__device__ inline Pack<dtype, N> read_callers_pack(const void* base, i64 at) {
+  if (is_aligned<dtype, N>(base)) return read_pack<dtype, N>(base, at);
+  Pack<dtype, N> pack;
+  for (int k = 0; k < N; ++k)
+    pack.at[k] = read_element<dtype>(base, at + k * static_cast<int>(sizeof(Element<dtype>)));
+  return pack;
+}
+template <int dtype, int N>
+__device__ inline void write_callers_pack(void* base, i64 at, const Pack<dtype, N>& pack) {
+  if (is_aligned<dtype, N>(base)) return write_pack<dtype, N>(base, at, pack);
+  for (int k = 0; k < N; ++k)
+    write_element<dtype>(base, at + k * static_cast<int>(sizeof(Element<dtype>)), pack.at[k]);
+}
+
 // The element as a value that is computed with, and back.
 template <class T, int dtype>
 __device__ inline T widened(const Element<dtype>& e) {
