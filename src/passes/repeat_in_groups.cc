@@ -31,7 +31,7 @@ namespace {
 constexpr int64_t kLeastBytes = int64_t{1} << 16;  // below, a launch costs more than the memory
 constexpr size_t kMostSteps = 48;                  // of a group, as fuse-steps has it
 constexpr size_t kMostRepeated = 8;                // steps, for one result
-constexpr int64_t kSmallShare = 256;  // what is written for it takes at most that share
+constexpr int64_t kKeptShare = 256;  // what is written for it takes at most that share
 constexpr int64_t kImpossible = INT64_MAX / 4;
 
 // What a group would have to do to have a result of an earlier unit by itself.
@@ -268,7 +268,7 @@ class Repeater {
     for (const uint32_t u : before.readers) {
       if (u <= before.writer || !units_.unit(u).is_group() || copy_in(u, s).valid()) continue;
       Attempt attempt{u, {}, {}, 0};
-      attempt.chain.most_kept_bytes = p_.storages[s].bytes / kSmallShare;
+      attempt.chain.most_kept_bytes = p_.storages[s].bytes / kKeptShare;
       attempt.chain.moved_bytes = add_writer(s, u, attempt.chain);
       if (attempt.chain.moved_bytes > 2 * p_.storages[s].bytes || !write(attempt, s)) continue;
       for (const StorageId k : attempt.chain.kept) p_.storages[k].kind = StorageKind::kArena;

@@ -1,7 +1,7 @@
 // gather and scatter in groups of steps, on the CPU.
 #include "unit/runtime/lookup_plans.h"
 
-namespace shw::runtime {
+namespace shw::runtime::fused_lookups {
 namespace {
 
 using namespace shw::testing;
@@ -98,4 +98,4 @@ TEST(FusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
 }
 
 }  // namespace
-}  // namespace shw::runtime
+}  // namespace shw::runtime::fused_lookups
