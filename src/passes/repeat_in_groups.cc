@@ -83,7 +83,7 @@ class Repeater {
     std::vector<StorageId> order;
     for (uint32_t u = 0; u < units_.size(); ++u)
       for (const ProgramStep& step : units_.unit(u).steps)
-        if (is_pointwise(step) && can_repeat(p_.values[step.outputs[0]].storage) &&
+        if (is_pointwise(p_, step) && can_repeat(p_.values[step.outputs[0]].storage) &&
             is_read_behind(p_.values[step.outputs[0]].storage, u))
           order.push_back(p_.values[step.outputs[0]].storage);
     return order;
@@ -97,7 +97,7 @@ class Repeater {
   bool can_repeat(StorageId s) const {
     if (s.v >= num_storages() || !units_.is_scratch(s)) return false;
     const ProgramStep* writer = units_.writer(s);
-    return writer != nullptr && is_pointwise(*writer) && writer->in_place == kNotInPlace &&
+    return writer != nullptr && is_pointwise(p_, *writer) && writer->in_place == kNotInPlace &&
            is_whole(p_, writer->outputs[0]);
   }
   uint32_t num_storages() const { return static_cast<uint32_t>(p_.storages.size()); }
