@@ -31,7 +31,7 @@ namespace {
 constexpr int64_t kLeastBytes = int64_t{1} << 16;  // below, a launch costs more than the memory
 constexpr size_t kMostSteps = 48;                  // of a group, as fuse-steps has it
 constexpr size_t kMostRepeated = 8;                // steps, for one result
-constexpr int64_t kSmallShare = 256;  // what is written for it takes at most that share
+constexpr int64_t kKeptShare = 256;  // what is written for it takes at most that share
 constexpr int64_t kImpossible = INT64_MAX / 4;
 
 // What a group would have to do to have a result of an earlier unit by itself.
@@ -83,7 +83,7 @@ class Repeater {
     std::vector<StorageId> order;
     for (uint32_t u = 0; u < units_.size(); ++u)
       for (const ProgramStep& step : units_.unit(u).steps)
-        if (is_pointwise(step) && can_repeat(p_.values[step.outputs[0]].storage) &&
+        if (is_pointwise(p_, step) && can_repeat(p_.values[step.outputs[0]].storage) &&
             is_read_behind(p_.values[step.outputs[0]].storage, u))
           order.push_back(p_.values[step.outputs[0]].storage);
     return order;
@@ -97,7 +97,7 @@ class Repeater {
   bool can_repeat(StorageId s) const {
     if (s.v >= num_storages() || !units_.is_scratch(s)) return false;
     const ProgramStep* writer = units_.writer(s);
-    return writer != nullptr && is_pointwise(*writer) && writer->in_place == kNotInPlace &&
+    return writer != nullptr && is_pointwise(p_, *writer) && writer->in_place == kNotInPlace &&
            is_whole(p_, writer->outputs[0]);
   }
   uint32_t num_storages() const { return static_cast<uint32_t>(p_.storages.size()); }
@@ -268,7 +268,7 @@ class Repeater {
     for (const uint32_t u : before.readers) {
       if (u <= before.writer || !units_.unit(u).is_group() || copy_in(u, s).valid()) continue;
       Attempt attempt{u, {}, {}, 0};
-      attempt.chain.most_kept_bytes = p_.storages[s].bytes / kSmallShare;
+      attempt.chain.most_kept_bytes = p_.storages[s].bytes / kKeptShare;
       attempt.chain.moved_bytes = add_writer(s, u, attempt.chain);
       if (attempt.chain.moved_bytes > 2 * p_.storages[s].bytes || !write(attempt, s)) continue;
       for (const StorageId k : attempt.chain.kept) p_.storages[k].kind = StorageKind::kArena;

@@ -153,8 +153,10 @@ bool keep_last_cuts(Attrs& attrs, int64_t rank, int64_t slice_rank) {
 
 }  // namespace
 
-bool is_pointwise(const ProgramStep& step) {
-  return step.outputs.size() == 1 && step.outputs[0].valid() && is_in(kPointwise, step.kernel);
+bool is_pointwise(const Program& program, const ProgramStep& step) {
+  return step.outputs.size() == 1 && step.outputs[0].valid() &&
+         (is_in(kPointwise, step.kernel) ||
+          (step.kernel == "scatter" && has_one_place(program, step)));
 }
 
 Dims loop_shape(const Program& program, const ProgramStep& step) {

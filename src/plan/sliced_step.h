@@ -15,8 +15,9 @@ inline constexpr size_t kMostSlicedOperands = 8;
 // not among the kernels that run in slices.
 Dims loop_shape(const Program& program, const ProgramStep& step);
 
-// Whether the step computes each element of its one result from elements of its operands.
-bool is_pointwise(const ProgramStep& step);
+// Whether the step computes each element of its one result from elements of its operands with the
+// same index, or with that of its line: of a scatter at one place of each line, too.
+bool is_pointwise(const Program& program, const ProgramStep& step);
 
 // One step, cut.
 struct SlicedStep {

@@ -4,7 +4,7 @@
 #include "runtime/cuda/plugin/device.h"
 #include "unit/runtime/lookup_plans.h"
 
-namespace shw::runtime::cuda {
+namespace shw::runtime::cuda::fused_lookups {
 namespace {
 
 using namespace shw::testing;
@@ -120,4 +120,4 @@ TEST_F(CudaFusedLookups, NvrtcCompilesTheKernelsOfALoss) {
 }
 
 }  // namespace
-}  // namespace shw::runtime::cuda
+}  // namespace shw::runtime::cuda::fused_lookups

@@ -16,25 +16,44 @@ struct Temporary {
   int64_t begin;   // its first byte in the scratch
 };
 
-// Where each temporary lies. One takes the place of another whose last reader has run, so that few
-// of them fill the cache.
-std::vector<Temporary> place(const SliceAccesses& accesses,
+// Whether the step writes to the memory of its first operand as well as to other memory: it changes
+// one element of a line.
+bool may_overwrite(const Program& program, const SliceAccesses& accesses, const SliceAccess& writer,
+                   const SliceAccess& before) {
+  const ProgramStep& step = program.steps[writer.step];
+  if (step.kernel != "scatter") return false;
+  const SliceAccess* read = nullptr;  // the first operand is the first access
+  for (const SliceAccess& a : accesses)
+    if (a.step == writer.step && read == nullptr) read = &a;
+  return read->storage == before.storage && read->begin == before.begin &&
+         read->slice->type == writer.slice->type && before.slice->type == writer.slice->type;
+}
+
+// Where each temporary lies. One takes the place of another whose last reader has run, or which its
+// writer overwrites, so that few of them fill the cache.
+std::vector<Temporary> place(const Program& program, const SliceAccesses& accesses,
                              const std::vector<const SliceAccess*>& writers,
                              int64_t& scratch_bytes) {
   struct Place {
     int64_t begin, bytes;
     uint32_t free_after;  // the step
+    const SliceAccess* writer;
   };
   std::vector<Place> places;
   std::vector<Temporary> temporaries;
   for (const SliceAccess* writer : writers) {
     const int64_t bytes = (writer->slice->type.bytes() + 63) / 64 * 64;
-    auto found = std::ranges::find_if(
-        places, [&](const Place& p) { return p.bytes == bytes && p.free_after < writer->step; });
+    auto found = std::ranges::find_if(places, [&](const Place& p) {
+      return p.free_after == writer->step && may_overwrite(program, accesses, *writer, *p.writer);
+    });
+    if (found == places.end())
+      found = std::ranges::find_if(
+          places, [&](const Place& p) { return p.bytes == bytes && p.free_after < writer->step; });
     if (found == places.end()) {
-      found = places.insert(places.end(), {scratch_bytes, bytes, 0});
+      found = places.insert(places.end(), {scratch_bytes, bytes, 0, nullptr});
       scratch_bytes += bytes;
     }
+    found->writer = writer;
     for (const SliceAccess& a : accesses)
       if (a.storage == writer->storage) found->free_after = a.step;
     temporaries.push_back({writer->storage, writer->begin, found->begin});
@@ -79,7 +98,7 @@ SlicedGroup slice_group(const Program& program, const UseCounts& uses, const Fus
   SlicedGroup result;
   result.loops = group.slices;
   const std::vector<Temporary> temporaries =
-      place(accesses, find_temporaries(program, uses, accesses), result.scratch_bytes);
+      place(program, accesses, find_temporaries(program, uses, accesses), result.scratch_bytes);
   auto access = accesses.cbegin();
   for (uint32_t i = 0; i < group.num_steps; ++i) {
     const uint32_t s = group.first_step + i;

@@ -105,6 +105,24 @@ TEST(RepeatInGroups, NotIfItTakesMoreThanASmallShare) {
   EXPECT_EQ(kind_of(t.s.p, t.s.p.steps[2]), StorageKind::kGroup);
 }
 
+// A one-hot row is its index.
+TEST(RepeatInGroups, AScatterIsRepeatedFromItsIndex) {
+  Sketch s;
+  const ValueId w = s.input({256, 256}), index = s.input({128, 1});
+  s.p.values[index].type.dtype = Dtype::kI32;
+  s.p.ports[PortId{1}].global.dtype = Dtype::kI32;
+  const ValueId zeros = s.step("full", {}, kRepeatedDims);
+  const ValueId hot = s.step("scatter", {zeros, index}, kRepeatedDims);
+  s.p.steps.back().attrs.set(AttrKey::kDim, int64_t{1});
+  s.p.steps.back().attrs.set(AttrKey::kSrc, 1.0);
+  const ValueId product = s.step("mm", {s.step("neg", {hot}, kRepeatedDims), w}, kRepeatedDims);
+  s.output(s.step("exp", {s.step("add", {hot, product}, kRepeatedDims)}, kRepeatedDims));
+  ASSERT_EQ(s.run(kFuseSteps), 2u);
+  EXPECT_EQ(s.run(kRepeatInGroups), 1u);
+  EXPECT_EQ(s.kernels(), (Names{"full", "scatter", "neg", "mm", "full", "scatter", "add", "exp"}));
+  EXPECT_EQ(kind_of(s.p, s.p.steps[1]), StorageKind::kGroup);
+}
+
 TEST(RepeatInGroups, AnOperandThatIsOverwrittenIsNotReadLater) {
   Sketch s;
   const ValueId w = s.input({256, 256});

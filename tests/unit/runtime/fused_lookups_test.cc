@@ -1,7 +1,8 @@
 // gather and scatter in groups of steps, on the CPU.
+#include "runtime/fusion/group.h"
 #include "unit/runtime/lookup_plans.h"
 
-namespace shw::runtime {
+namespace shw::runtime::fused_lookups {
 namespace {
 
 using namespace shw::testing;
@@ -67,6 +68,29 @@ TEST(FusedLookups, PiecesKnowWhereTheyLie) {
   }
 }
 
+TEST(FusedLookups, AScatterOverwritesWhatNobodyReadsAfterIt) {
+  for (const bool read_after : {false, true}) {
+    ProgramBuilder b({{"a", 1}});
+    const TensorType whole = row_major(Dtype::kF32, {64, 1024});
+    const ValueId x = b.input("x", Dtype::kF32, whole.shape, Layout{}),
+                  index = b.input("index", Dtype::kI64, {64, 1}, Layout{});
+    const ValueId e = b.compute("abs", {x}, whole);
+    const ValueId written = b.compute("scatter", {e, index, {}}, whole,
+                                      with(AttrKey::kSrc, 1.5, with(AttrKey::kDim, int64_t{1})));
+    const ValueId sum = b.compute("sub", {written, read_after ? e : x}, whole);
+    b.output("sum", sum, whole.shape, Layout{});
+    const auto plan = b.finish();
+    const auto grouped = in_groups(*plan);
+    const Program& p = grouped->program;
+    ASSERT_EQ(p.fused_groups.size(), 1u);
+    const SlicedGroup group = slice_group(p, count_uses(p), p.fused_groups[0]);
+    const std::vector<FusedOperand>& operands = group.members[1].operands;
+    ASSERT_EQ(p.steps[group.members[1].step].kernel, "scatter");
+    EXPECT_EQ(operands[0].temporary == operands.back().temporary, !read_after);
+    expect_same_bits(plan, below_eight);
+  }
+}
+
 void expect_named(const std::shared_ptr<const Plan>& plan, const Labels& labels,
                   const std::string& kernel, const std::string& says) {
   for (const bool fuse : {false, true}) {
@@ -98,4 +122,4 @@ TEST(FusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
 }
 
 }  // namespace
-}  // namespace shw::runtime
+}  // namespace shw::runtime::fused_lookups

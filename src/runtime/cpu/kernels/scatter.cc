@@ -23,7 +23,7 @@ class Scatter final : public HostKernel {
   }
   Status compute(void* const* buffers) override {
     auto* out = static_cast<std::byte*>(buffers[output_]);
-    ground_.run(out, buffers[0]);
+    if (out != buffers[0]) ground_.run(out, buffers[0]);
     return lookup_.for_each(buffers[1], [&](int64_t to, int64_t from) {
       if (to < 0) return;
       const std::byte* element =
