@@ -114,6 +114,15 @@ static void compiled_kernels_are_kept(void) {
   shw_context_destroy(context);
 }
 
+static void results_may_be_made_to_repeat(void) {
+  shw_context_options options = SHW_CONTEXT_OPTIONS_INIT;
+  shw_context* context = NULL;
+  options.flags = SHW_CONTEXT_DETERMINISTIC;
+  if (!EXPECT_OK(shw_context_create(SHW_API_VERSION, &options, &context))) return;
+  a_plan_runs_on_four_devices(context, 0);
+  shw_context_destroy(context);
+}
+
 int main(void) {
   shw_context* context = new_context();
   a_device_says_what_it_is(context);
@@ -123,5 +132,6 @@ int main(void) {
   graphs_are_an_option(context);
   shw_context_destroy(context);
   compiled_kernels_are_kept();
+  results_may_be_made_to_repeat();
   return test_result();
 }
