@@ -354,7 +354,7 @@ class FusedElements : public FusedPacks {
     const FusedStep& of = step(s);
     const ReducedDims& dims = *of.reduced;
     const std::string f = formula_name(s), sum = new_name("s"), i = new_name("i");
-    const std::string type = of.formula.is_integer ? "Int" : "double";
+    const std::string type = sum_type(of);
     const size_t depth = scopes_.size() - 1;
     const Index from = offset(dims.kept, dims.kept_in, at);
     line(type + " " + sum + " = start(" + f + ", " + type + "{});");
@@ -369,6 +369,13 @@ class FusedElements : public FusedPacks {
     line("const auto " + name + " = " + narrowed(of, "finished(" + f + ", " + sum + ")") + ";");
     scopes_[depth].elements[what] = name;
     return name;
+  }
+  // The least and the largest of elements are among them, so f32 holds them.
+  static const char* sum_type(const FusedStep& of) {
+    if (of.formula.is_integer) return "Int";
+    const ReduceKind kind = of.formula.reduction.kind;
+    const bool is_extreme = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
+    return is_extreme && of.inputs[0].type->dtype != Dtype::kF64 ? "float" : "double";
   }
   void join(const std::string& sum, const std::string& f, const std::string& type,
             const FusedStep& of, const std::string& x) {
