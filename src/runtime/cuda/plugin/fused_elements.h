@@ -190,6 +190,10 @@ class FusedElements : public FusedPacks {
   std::string pointwise(int s, const Index& at) {
     const FusedStep& of = step(s);
     const StepFormula& f = of.formula;
+    const int first = f.inputs[0];
+    if (f.pointwise.op == PointwiseOp::kCopy && first >= 0 &&
+        keeps_bits(of, of.inputs[static_cast<size_t>(first)]))
+      return input(of, first, at);
     const std::string type = type_text(f.compute), name = formula_name(s);
     std::string operands;
     for (int o = 0; o < 3; ++o) {
@@ -203,6 +207,10 @@ class FusedElements : public FusedPacks {
         operands += type + "{}";
     }
     return narrowed(of, "pointwise_result<" + type + ">(" + name + operands + ")");
+  }
+  // Of a copy: as the single kernels.
+  static bool keeps_bits(const FusedStep& of, const FusedWindow& from) {
+    return of.output.type->dtype == from.type->dtype;
   }
   static std::string widened(const std::string& type, const TensorType& of, const std::string& x) {
     return "widened<" + type + ", " + dtype_text(of.dtype) + ">(" + x + ")";
@@ -299,6 +307,7 @@ class FusedElements : public FusedPacks {
     for (size_t d = 0; d < shape.size(); ++d)
       strides.push_back(window.type->strides[d] * dtype_size(window.type->dtype));
     const std::string x = element_at(window, offset(shape, strides, at));
+    if (keeps_bits(of, window)) return x;
     return narrowed(of, widened(type_text(compute_type(window.type->dtype)), *window.type, x));
   }
 
