@@ -77,6 +77,26 @@ TEST_F(CudaReductionsTest, LongColumnsAgreeWithTheCpu) {
     }
 }
 
+// Columns that lie side by side at multiples of 16 bytes are added up several at a time, others one
+// by one.
+TEST_F(CudaReductionsTest, SumsOfColumnsSideBySideAgreeWithTheCpu) {
+  for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64})
+    for (const Dims& shape : {Dims{205, 64}, Dims{1100, 8}, Dims{3, 205, 24}, Dims{70, 1032}})
+      for (Lie lie : {Lie::kDense, Lie::kShifted, Lie::kPadded}) {
+        SCOPED_TRACE(std::string(dtype_name(dtype)) + " columns " + std::to_string(shape.back()));
+        Dims kept;
+        for (size_t d = 0; d < shape.size(); ++d)
+          if (d + 2 != shape.size()) kept.push_back(shape[d]);
+        Window x(dtype, shape, lie), out(dtype, kept), wide(Dtype::kF64, kept);
+        x.fill([](int64_t i) { return 1 + cts::fractions()(i).real() / 64; });
+        const Attrs attrs = dims_attr({static_cast<int64_t>(shape.size()) - 2});
+        for (const char* name : {"sum", "mean"}) {
+          expect_as_on_the_cpu(*device_, name, {&x}, {&out}, attrs, 4);
+          expect_as_on_the_cpu(*device_, name, {&x}, {&wide}, attrs, 4);
+        }
+      }
+}
+
 TEST_F(CudaReductionsTest, ANanIsTheExtremeAndIsTrue) {
   Window x(Dtype::kF32, {3, 70}), out(Dtype::kF32, {3}), truth(Dtype::kBool, {3});
   x.fill([](int64_t i) { return i == 100 ? kNan : 0; });

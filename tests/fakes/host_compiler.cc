@@ -23,14 +23,12 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The name of the kernel: what follows SHW_KERNEL and its bounds, if it has any.
+// The name of the kernel: what follows SHW_KERNEL.
 std::string kernel_name(const std::string& text) {
-  constexpr std::string_view kBefore = "SHW_KERNEL ", kBounds = "__launch_bounds__(";
-  size_t at = text.find(kBefore);
+  constexpr std::string_view kBefore = "SHW_KERNEL ";
+  const size_t at = text.find(kBefore);
   if (at == std::string::npos) return {};
-  at += kBefore.size();
-  if (text.compare(at, kBounds.size(), kBounds) == 0) at = text.find(") ", at) + 2;
-  return text.substr(at, text.find('(', at) - at);
+  return text.substr(at + kBefore.size(), text.find('(', at) - at - kBefore.size());
 }
 
 constexpr char kCaller[] = R"(

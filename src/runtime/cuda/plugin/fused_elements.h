@@ -201,6 +201,10 @@ class FusedElements : public FusedPacks {
   std::string pointwise(int s, const Index& at) {
     const FusedStep& of = step(s);
     const StepFormula& f = of.formula;
+    const int first = f.inputs[0];
+    if (f.pointwise.op == PointwiseOp::kCopy && first >= 0 &&
+        keeps_bits(of, of.inputs[static_cast<size_t>(first)]))
+      return input(of, first, at);
     const std::string type = type_text(f.compute), name = formula_name(s);
     std::string operands;
     for (int o = 0; o < 3; ++o) {
@@ -214,6 +218,10 @@ class FusedElements : public FusedPacks {
         operands += type + "{}";
     }
     return narrowed(of, "pointwise_result<" + type + ">(" + name + operands + ")");
+  }
+  // Of a copy: as the single kernels.
+  static bool keeps_bits(const FusedStep& of, const FusedWindow& from) {
+    return of.output.type->dtype == from.type->dtype;
   }
   static std::string widened(const std::string& type, const TensorType& of, const std::string& x) {
     return "widened<" + type + ", " + dtype_text(of.dtype) + ">(" + x + ")";
@@ -310,6 +318,7 @@ class FusedElements : public FusedPacks {
     for (size_t d = 0; d < shape.size(); ++d)
       strides.push_back(window.type->strides[d] * dtype_size(window.type->dtype));
     const std::string x = element_at(window, offset(shape, strides, at));
+    if (keeps_bits(of, window)) return x;
     return narrowed(of, widened(type_text(compute_type(window.type->dtype)), *window.type, x));
   }
 
@@ -365,7 +374,7 @@ class FusedElements : public FusedPacks {
     const FusedStep& of = step(s);
     const ReducedDims& dims = *of.reduced;
     const std::string f = formula_name(s), sum = new_name("s"), i = new_name("i");
-    const std::string type = of.formula.is_integer ? "Int" : "double";
+    const std::string type = sum_type(of);
     const size_t depth = scopes_.size() - 1;
     const Index from = offset(dims.kept, dims.kept_in, at);
     line(type + " " + sum + " = start(" + f + ", " + type + "{});");
@@ -380,6 +389,13 @@ class FusedElements : public FusedPacks {
     line("const auto " + name + " = " + narrowed(of, "finished(" + f + ", " + sum + ")") + ";");
     scopes_[depth].elements[what] = name;
     return name;
+  }
+  // The least and the largest of elements are among them, so f32 holds them.
+  static const char* sum_type(const FusedStep& of) {
+    if (of.formula.is_integer) return "Int";
+    const ReduceKind kind = of.formula.reduction.kind;
+    const bool is_extreme = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
+    return is_extreme && of.inputs[0].type->dtype != Dtype::kF64 ? "float" : "double";
   }
   void join(const std::string& sum, const std::string& f, const std::string& type,
             const FusedStep& of, const std::string& x) {

@@ -16,8 +16,6 @@
 
 namespace shw::runtime::cuda {
 
-inline constexpr int64_t kPackBytes = 16;  // that one instruction moves
-
 class FusedPacks : public FusedLines {
  protected:
   explicit FusedPacks(bool wide) : FusedLines(wide) {}
@@ -67,7 +65,7 @@ class FusedPacks : public FusedLines {
     auto [step, begin] = take_out(bytes, loop.variable);
     if (step == 0 || step % size != 0 || step / size > of_unit) return {};
     const int64_t within = begin.constant % step, count = step / size * loop.width;
-    const int64_t at_once = std::min(count * size, kPackBytes);
+    const int64_t at_once = std::min<int64_t>(count * size, kVectorBytes);
     begin.constant -= within;
     if (within % size != 0 || space_.depth(begin) >= loop.depth || window.begin % at_once != 0 ||
         !is_multiple(begin, at_once) ||

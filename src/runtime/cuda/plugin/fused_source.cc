@@ -1,5 +1,7 @@
 #include "runtime/cuda/plugin/fused_source.h"
 
+#include <set>
+
 #include "runtime/cuda/plugin/fused_places.h"
 
 namespace shw::runtime::cuda {
@@ -177,7 +179,7 @@ class Writer final : private FusedPlaces {
     }
     int64_t width = 1, most = 0;
     for (const auto& [bytes, elements] : moved) {  // of as many, the narrowest
-      if (elements > most) width = std::max<int64_t>(kPackBytes / bytes, 1);
+      if (elements > most) width = std::max<int64_t>(kVectorBytes / bytes, 1);
       most = std::max(most, elements);
     }
     width = std::min(width, most_width_);
@@ -311,7 +313,7 @@ class Writer final : private FusedPlaces {
   std::string sum_name(int s) const { return "sum" + std::to_string(s); }
   void add_reduction(int s, const Index& k, Loop& loop) {
     const FusedStep& of = step(s);
-    const std::string type = of.formula.is_integer ? "Int" : "double", f = formula_name(s);
+    const std::string type = sum_type(of), f = formula_name(s);
     const ReducedDims& dims = *of.reduced;
     const Index at =
         offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
@@ -347,8 +349,8 @@ class Writer final : private FusedPlaces {
   void finish_reduction(int s) {
     const FusedStep& of = step(s);
     const std::string f = formula_name(s);
-    const char* shared = of.formula.is_integer ? "shared_i64" : "shared_f64";
-    (of.formula.is_integer ? uses_i64_ : uses_f64_) = true;
+    const std::string shared = std::string("shared_") + sum_type(of);
+    shared_.insert(sum_type(of));
     declare(block_result(s), 1,
             narrowed(of, "finished(" + f + ", block_joined(" + f + ", " + sum_name(s) + ", " +
                              shared + "))"));
@@ -443,10 +445,11 @@ class Writer final : private FusedPlaces {
   }
 
   std::string text() const {
-    std::string text =
-        "#include \"fused.cuh\"\nusing namespace shw::runtime::cuda;\n"
-        "SHW_KERNEL __launch_bounds__(" +
-        std::to_string(threads_) + ") " + kFusedKernelName + "(";
+    // More threads than other blocks have must find registers.
+    const std::string bounds =
+        threads_ > kMostBlockThreads ? "__launch_bounds__(" + std::to_string(threads_) + ") " : "";
+    std::string text = "#include \"fused.cuh\"\nusing namespace shw::runtime::cuda;\nSHW_KERNEL " +
+                       bounds + kFusedKernelName + "(";
     for (size_t p = 0; p < parameters_.size(); ++p)
       text += std::string(p == 0 ? "" : ", ") + (parameters_[p].is_written ? "" : "const ") +
               "void* p" + std::to_string(p);
@@ -455,8 +458,8 @@ class Writer final : private FusedPlaces {
     text += ") {\n";
     append(text, "  ", formulas_);
     const std::string width = std::to_string(threads_);
-    if (uses_f64_) text += "  __shared__ double shared_f64[" + width + "];\n";
-    if (uses_i64_) text += "  __shared__ Int shared_i64[" + width + "];\n";
+    for (const std::string& type : shared_)
+      text += "  __shared__ " + type + " shared_" + type + "[" + width + "];\n";
     append(text, "  ", scopes_[0].lines);
     if (rows_ > 0) {
       text += "  for (" + space_.type() + " row = blockIdx.x; row < " + space_.number(rows_) +
@@ -489,7 +492,7 @@ class Writer final : private FusedPlaces {
   std::map<std::string, std::string> kept_;  // by the element's name in its loop
   int64_t kept_words_ = 0;
   std::vector<Access> writes_;
-  bool uses_f64_ = false, uses_i64_ = false;
+  std::set<std::string> shared_;  // of what types blocks join values
 };
 
 }  // namespace

@@ -50,33 +50,56 @@ class ReductionKernel final : public CudaKernel {
 };
 
 // Results beside each other, of many elements: by slices of the elements, whose results lie in the
-// workspace.
+// workspace. `pack`: how many results threads have at a time, where memory begins at multiples of
+// 16 bytes.
 class ColumnsKernel final : public CudaKernel {
  public:
-  ColumnsKernel(bool reals, const ReduceArguments& arguments, size_t output)
-      : reals_(reals), arguments_(arguments), output_(output) {}
+  ColumnsKernel(bool reals, int64_t pack, const ReduceArguments& arguments, size_t output)
+      : reals_(reals), pack_(pack), arguments_(arguments), output_(output) {}
   int64_t workspace_bytes() const override { return arguments_.slices * arguments_.kept.total * 8; }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     const void* in = buffers[0];
     void *out = buffers[output_], *parts = buffers[output_ + 1];
-    const int64_t results = arguments_.kept.total;
-    SHW_RETURN_IF_ERROR(launch_blocks(
-        stream,
-        reals_ ? DeviceKernel::shw_reduce_columns_f64 : DeviceKernel::shw_reduce_columns_i64,
-        (results + arguments_.columns - 1) / arguments_.columns * arguments_.slices, parts, in,
-        arguments_));
-    return launch_elements(
+    const bool packs = pack_ > 1 && reinterpret_cast<uintptr_t>(in) % kVectorBytes == 0;
+    const DeviceKernel columns = packs    ? DeviceKernel::shw_reduce_column_packs
+                                 : reals_ ? DeviceKernel::shw_reduce_columns_f64
+                                          : DeviceKernel::shw_reduce_columns_i64;
+    SHW_RETURN_IF_ERROR(launch_blocks(stream, columns, tiles(packs ? pack_ : 1) * arguments_.slices,
+                                      parts, in, arguments_));
+    return launch_blocks(
         stream, reals_ ? DeviceKernel::shw_reduce_slices_f64 : DeviceKernel::shw_reduce_slices_i64,
-        results, out, static_cast<const void*>(parts), arguments_);
+        tiles(1), out, static_cast<const void*>(parts), arguments_);
   }
 
  private:
+  int64_t tiles(int64_t pack) const {
+    const int64_t of_block = arguments_.columns * pack;
+    return (arguments_.kept.total + of_block - 1) / of_block;
+  }
+
   const bool reals_;
+  const int64_t pack_;
   const ReduceArguments arguments_;
   const size_t output_;
 };
+
+// How many results whose elements lie side by side make what one instruction moves, if all of them
+// begin at multiples of that. Sums alone: others are rare.
+int64_t pack_of(const ReduceArguments& a) {
+  const bool sums = a.formula.kind == ReduceKind::kSum || a.formula.kind == ReduceKind::kMean;
+  const auto dtype = static_cast<Dtype>(a.in_dtype);
+  if (!sums || !(dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBF16)) return 1;
+  const int64_t size = dtype_size(dtype), pack = kVectorBytes / size;
+  const int last = a.kept.rank - 1;
+  if (a.reduced.rank != 1 || a.reduced_in[0] % kVectorBytes != 0 || a.kept_in[last] != size ||
+      a.kept.size[last] % pack != 0)
+    return 1;
+  for (int d = 0; d < last; ++d)
+    if (a.kept_in[d] % kVectorBytes != 0) return 1;
+  return pack;
+}
 
 // A complex tensor as one of f32 with a last dim of 2.
 Result<TensorType> as_real(const TensorType& type) {
@@ -124,10 +147,11 @@ Prepared prepare_real(const Context& context, const KernelArgs& args, const Redu
   const bool side_by_side = kept_step > 0 && kept_step < step;
   const bool is_long = a.reduced.total >= kLeastForABlock;
   if (is_long && side_by_side) {
-    const Slices slices = slices_of(a.kept.total, a.reduced.total, context);
+    const int64_t pack = reals ? pack_of(a) : 1;
+    const Slices slices = slices_of(a.kept.total / pack, a.reduced.total, context);
     a.columns = slices.columns;
     a.slices = slices.slices;
-    return make_kernel<ColumnsKernel>(reals && !is_truth(kind), a, args.inputs.size());
+    return make_kernel<ColumnsKernel>(reals && !is_truth(kind), pack, a, args.inputs.size());
   }
   const bool by_blocks = is_long;
   const DeviceKernel kernel =

@@ -40,6 +40,8 @@ struct DeviceError {
 // Threads of a block whose threads work together; the launch says how many there are.
 constexpr int kMostBlockThreads = 256;
 
+constexpr int kVectorBytes = 16;  // the most that one instruction moves
+
 constexpr int kMaxLoops = 9;  // the most dims of a tensor, and one more
 
 // Nested loops, the last one the innermost.

@@ -4,31 +4,34 @@
 
 namespace shw::runtime::cuda {
 
-template <class T>
-struct AddTwo {
-  __device__ static T of(T a, T b) { return a + b; }
-};
-template <class T>
-struct LargerOfTwo {
-  __device__ static T of(T a, T b) { return a < b ? b : a; }
-};
-
-// All threads of the block call it, with memory for one value each, and all get the result.
-template <class Join, class T>
-__device__ inline T across_block(T value, T* shared) {
+// All threads of the block call it, a power of two of them, with memory for one value each, and all
+// get the result. Eight values at a time: what is waited for is other threads, not additions.
+template <class T, class Join>
+__device__ inline T across_block(T value, T* shared, const Join& join) {
+  constexpr int kAtOnce = 8;
   const int me = threadIdx.x;
+  int width = blockDim.x;
   shared[me] = value;
   __syncthreads();
-  for (int width = blockDim.x / 2; width > 0; width /= 2) {  // a power of two threads
-    if (me < width) shared[me] = Join::of(shared[me], shared[me + width]);
+  while (width > kAtOnce) {
+    width /= kAtOnce;
+    if (me < width) {
+      T joined = shared[me];
+      for (int k = 1; k < kAtOnce; ++k) joined = join(joined, shared[me + k * width]);
+      shared[me] = joined;
+    }
     __syncthreads();
   }
-  const T result = shared[0];
+  T result = shared[0];
+  for (int k = 1; k < width; ++k) result = join(result, shared[k]);
   __syncthreads();
   return result;
 }
 __device__ inline double block_sum(double value, double* shared) {
-  return across_block<AddTwo<double>>(value, shared);
+  return across_block(value, shared, [](double a, double b) { return a + b; });
+}
+__device__ inline double block_most(double value, double* shared) {
+  return across_block(value, shared, [](double a, double b) { return a < b ? b : a; });
 }
 
 }  // namespace shw::runtime::cuda

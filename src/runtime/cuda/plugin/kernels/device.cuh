@@ -50,10 +50,15 @@ __device__ inline float wider_bfloat(unsigned short h) {
 
 __device__ inline unsigned short narrower_bfloat(float f) {
   const unsigned bits = __float_as_uint(f);
-  const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-  // Rounding could carry a NaN's mantissa over to infinity: make it quiet instead.
-  const unsigned nan = bits >> 16 | 0x40u;
-  return static_cast<unsigned short>((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+#if defined(__CUDACC__)
+  unsigned rounded;  // in the upper half, where it is the float that wider_bfloat gives
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(rounded) : "f"(f), "f"(0.0f));
+#else
+  const unsigned rounded = bits + 0x7fffu + (bits >> 16 & 1u);
+#endif
+  // A NaN stays the same one, but quiet: the instruction knows one NaN only, and the addition could
+  // carry its mantissa over to infinity.
+  return static_cast<unsigned short>((f == f ? rounded : bits | 0x400000u) >> 16);
 }
 
 // A real number as an integer: towards zero, saturating, NaN as 0.

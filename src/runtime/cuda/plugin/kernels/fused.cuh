@@ -69,27 +69,50 @@ struct Pack {
   Element<dtype> at[N];
 };
 template <int dtype, int N>
-constexpr int kMovedAtOnce = N * sizeof(Element<dtype>) < 16 ? N : 16 / sizeof(Element<dtype>);
+constexpr int kMovedAtOnce = N * sizeof(Element<dtype>) < kVectorBytes
+                                 ? N
+                                 : kVectorBytes / sizeof(Element<dtype>);
+// Elements first … first + N - 1 of a pack, between memory and registers. Two of 16 bits are taken
+// from a word, where widening a bf16 is one instruction.
+template <class E, int N>
+__device__ inline void read_vector(E* to, const void* from) {
+  if constexpr (sizeof(E) == 2) {
+    const auto words = vector_at<unsigned, N / 2>(from, 0);
+    for (int k = 0; k < N; ++k) to[k] = static_cast<E>(words.at[k / 2] >> k % 2 * 16);
+  } else {
+    const auto some = vector_at<E, N>(from, 0);
+    for (int k = 0; k < N; ++k) to[k] = some.at[k];
+  }
+}
+template <class E, int N>
+__device__ inline void write_vector(const E* from, void* to) {
+  if constexpr (sizeof(E) == 2) {
+    Vector<unsigned, N / 2> words;
+    for (int k = 0; k < N; k += 2)
+      words.at[k / 2] = static_cast<unsigned short>(from[k]) |
+                        static_cast<unsigned>(static_cast<unsigned short>(from[k + 1])) << 16;
+    put_vector(words, to, 0);
+  } else {
+    Vector<E, N> some;
+    for (int k = 0; k < N; ++k) some.at[k] = from[k];
+    put_vector(some, to, 0);
+  }
+}
 template <int dtype, int N>
 __device__ inline Pack<dtype, N> read_pack(const void* base, i64 at) {
   constexpr int kAtOnce = kMovedAtOnce<dtype, N>;
-  const void* p = static_cast<const char*>(base) + at;
+  const auto* p = reinterpret_cast<const Element<dtype>*>(static_cast<const char*>(base) + at);
   Pack<dtype, N> pack;
-  for (int first = 0; first < N; first += kAtOnce) {
-    const auto some = vector_at<Element<dtype>, kAtOnce>(p, first);
-    for (int k = 0; k < kAtOnce; ++k) pack.at[first + k] = some.at[k];
-  }
+  for (int first = 0; first < N; first += kAtOnce)
+    read_vector<Element<dtype>, kAtOnce>(pack.at + first, p + first);
   return pack;
 }
 template <int dtype, int N>
 __device__ inline void write_pack(void* base, i64 at, const Pack<dtype, N>& pack) {
   constexpr int kAtOnce = kMovedAtOnce<dtype, N>;
-  void* p = static_cast<char*>(base) + at;
-  for (int first = 0; first < N; first += kAtOnce) {
-    Vector<Element<dtype>, kAtOnce> some;
-    for (int k = 0; k < kAtOnce; ++k) some.at[k] = pack.at[first + k];
-    put_vector(some, p, first);
-  }
+  auto* p = reinterpret_cast<Element<dtype>*>(static_cast<char*>(base) + at);
+  for (int first = 0; first < N; first += kAtOnce)
+    write_vector<Element<dtype>, kAtOnce>(pack.at + first, p + first);
 }
 // The same in memory of the caller, where only `at` is known to be such a multiple.
 template <int dtype, int N>

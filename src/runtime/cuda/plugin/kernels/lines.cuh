@@ -33,7 +33,7 @@ __device__ inline void softmax(void* out, const void* in, const LineArguments& a
       const double x = line_element<double>(in, from, i);
       most = most < x ? x : most;
     }
-    const T shift = static_cast<T>(across_block<LargerOfTwo<double>>(most, sums));
+    const T shift = static_cast<T>(block_most(most, sums));
     for (i64 i = me; i < a.count; i += threads)
       sum += static_cast<double>(exp_of(line_element<T>(in, from, i) - shift));
     sum = block_sum(sum, sums);

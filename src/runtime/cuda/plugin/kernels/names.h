@@ -41,6 +41,7 @@
   X(reduction, shw_reduce_block_i64)         \
   X(reduction, shw_reduce_columns_f64)       \
   X(reduction, shw_reduce_columns_i64)       \
+  X(reduction, shw_reduce_column_packs)      \
   X(reduction, shw_reduce_slices_f64)        \
   X(reduction, shw_reduce_slices_i64)        \
   X(reduction, shw_variance)                 \

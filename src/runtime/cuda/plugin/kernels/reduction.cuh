@@ -3,21 +3,9 @@
 // of some results and a slice of their rows, and then a thread a result for what the slices gave;
 // else a block a result. The order is fixed.
 #pragma once
-#include "reduction_formula.cuh"
+#include "columns.cuh"
 
 namespace shw::runtime::cuda {
-
-__device__ inline double taken(const ReduceArguments& r, const void* in, i64 at, double) {
-  return load<double>(in, at, r.in_dtype);
-}
-// Of truth: whether the element is not zero, whatever its type.
-__device__ inline Int taken(const ReduceArguments& r, const void* in, i64 at, Int) {
-  if (r.formula.kind != ReduceKind::kAny && r.formula.kind != ReduceKind::kAll)
-    return load<Int>(in, at, r.in_dtype);
-  const bool truth = r.in_dtype == kDeviceC64 ? is_true(load<Complex>(in, at, r.in_dtype))
-                                              : is_true(load<double>(in, at, r.in_dtype));
-  return {truth ? 1 : 0};
-}
 
 template <class T>
 __device__ inline void reduce_each(void* out, const void* in, const ReduceArguments& r) {
@@ -41,49 +29,6 @@ __device__ inline void reduce_block(void* out, const void* in, const ReduceArgum
     sum = block_joined(r.formula, sum, sums);
     if (me == 0)
       store(finished(r.formula, sum), out, offset_at(r.kept, r.kept_out, i), r.out_dtype);
-  }
-}
-
-// parts[slice][result]
-template <class T>
-__device__ inline void reduce_columns(T* parts, const void* in, const ReduceArguments& r,
-                                      T* shared) {
-  constexpr int kAtOnce = 4;  // loads under way
-  const int me = threadIdx.x, columns = r.columns, lane = me % columns, row = me / columns;
-  const int rows = blockDim.x / columns;
-  const i64 tiles = (r.kept.total + columns - 1) / columns;
-  for (i64 b = blockIdx.x; b < tiles * r.slices; b += gridDim.x) {
-    const i64 slice = quotient(b, tiles), i = (b - slice * tiles) * columns + lane;
-    const i64 end = r.reduced.total * (slice + 1) / r.slices;
-    const bool is_column = i < r.kept.total;
-    const i64 from = is_column ? offset_at(r.kept, r.kept_in, i) : 0;
-    T sum = start(r.formula, T{});
-    i64 j = is_column ? r.reduced.total * slice / r.slices + row : end;
-    for (; j + (kAtOnce - 1) * rows < end; j += kAtOnce * rows) {
-      T values[kAtOnce];
-      for (int k = 0; k < kAtOnce; ++k)
-        values[k] = taken(r, in, from + offset_at(r.reduced, r.reduced_in, j + k * rows), T{});
-      for (int k = 0; k < kAtOnce; ++k) sum = joined(r.formula, sum, values[k]);
-    }
-    for (; j < end; j += rows)
-      sum = joined(r.formula, sum, taken(r, in, from + offset_at(r.reduced, r.reduced_in, j), T{}));
-    shared[me] = sum;
-    __syncthreads();
-    for (int width = rows / 2; width > 0; width /= 2) {  // a power of two rows
-      if (row < width) shared[me] = joined(r.formula, shared[me], shared[me + width * columns]);
-      __syncthreads();
-    }
-    if (row == 0 && is_column) parts[slice * r.kept.total + i] = shared[me];
-    __syncthreads();
-  }
-}
-template <class T>
-__device__ inline void reduce_slices(void* out, const T* parts, const ReduceArguments& r) {
-  for (i64 i = thread_number(); i < r.kept.total; i += num_threads()) {
-    T sum = parts[i];
-    for (i64 slice = 1; slice < r.slices; ++slice)
-      sum = joined(r.formula, sum, parts[slice * r.kept.total + i]);
-    store(finished(r.formula, sum), out, offset_at(r.kept, r.kept_out, i), r.out_dtype);
   }
 }
 
@@ -138,14 +83,22 @@ SHW_KERNEL shw_reduce_columns_i64(void* parts, const void* in,
   __shared__ Int shared[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::reduce_columns(static_cast<Int*>(parts), in, arguments, shared);
 }
+SHW_KERNEL __launch_bounds__(shw::runtime::cuda::kMostBlockThreads, 4)
+    shw_reduce_column_packs(void* parts, const void* in,
+                            shw::runtime::cuda::ReduceArguments arguments) {
+  __shared__ double shared[8 * shw::runtime::cuda::kMostBlockThreads];
+  shw::runtime::cuda::sum_column_packs(static_cast<double*>(parts), in, arguments, shared);
+}
 SHW_KERNEL shw_reduce_slices_f64(void* out, const void* parts,
                                  shw::runtime::cuda::ReduceArguments arguments) {
-  shw::runtime::cuda::reduce_slices(out, static_cast<const double*>(parts), arguments);
+  __shared__ double shared[shw::runtime::cuda::kMostBlockThreads];
+  shw::runtime::cuda::reduce_slices(out, static_cast<const double*>(parts), arguments, shared);
 }
 SHW_KERNEL shw_reduce_slices_i64(void* out, const void* parts,
                                  shw::runtime::cuda::ReduceArguments arguments) {
+  __shared__ shw::runtime::cuda::Int shared[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::reduce_slices(out, static_cast<const shw::runtime::cuda::Int*>(parts),
-                                    arguments);
+                                    arguments, shared);
 }
 SHW_KERNEL shw_variance(void* out, const void* in, shw::runtime::cuda::ReduceArguments arguments) {
   __shared__ double sums[shw::runtime::cuda::kMostBlockThreads];

@@ -1,5 +1,6 @@
 // How the elements of a reduction are joined. Reals accumulate in f64, so that the order of the
-// additions does not show in an f32 result; integers wrap.
+// additions does not show in an f32 result, but for the least and the largest of f32 and narrower
+// elements, which is one of them; integers wrap.
 #pragma once
 #include "block.cuh"
 
@@ -8,6 +9,7 @@ namespace shw::runtime::cuda {
 __device__ inline double finished(const ReduceFormula& r, double sum) {
   return r.kind == ReduceKind::kMean ? sum / static_cast<double>(r.count) : sum;
 }
+__device__ inline float finished(const ReduceFormula&, float extreme) { return extreme; }
 __device__ inline Int finished(const ReduceFormula&, Int sum) { return sum; }
 
 // What a result begins with.
@@ -24,6 +26,9 @@ __device__ inline double start(const ReduceFormula& r, double) {
       return 0;
   }
 }
+__device__ inline float start(const ReduceFormula& r, float) {
+  return static_cast<float>(start(r, double{}));
+}
 __device__ inline Int start(const ReduceFormula& r, Int) {
   constexpr i64 kMost = 0x7fffffffffffffffLL;
   switch (r.kind) {
@@ -39,7 +44,8 @@ __device__ inline Int start(const ReduceFormula& r, Int) {
   }
 }
 
-__device__ inline double extreme_of(const ReduceFormula& r, double a, double b) {
+template <class T>
+__device__ inline T extreme_of(const ReduceFormula& r, T a, T b) {
   if (a != a || b != b) return a != a ? a : b;  // NaN where either is
   return (a < b) == (r.kind == ReduceKind::kMax) ? b : a;
 }
@@ -64,16 +70,7 @@ __device__ inline T joined(const ReduceFormula& r, T a, T b) {
 // What the threads of a block have joined, joined; all of them call it and get the result.
 template <class T>
 __device__ inline T block_joined(const ReduceFormula& r, T value, T* shared) {
-  const int me = threadIdx.x;
-  shared[me] = value;
-  __syncthreads();
-  for (int width = blockDim.x / 2; width > 0; width /= 2) {  // a power of two threads
-    if (me < width) shared[me] = joined(r, shared[me], shared[me + width]);
-    __syncthreads();
-  }
-  const T result = shared[0];
-  __syncthreads();
-  return result;
+  return across_block(value, shared, [&](T a, T b) { return joined(r, a, b); });
 }
 
 }  // namespace shw::runtime::cuda
