@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "runtime/cuda/plugin/fused_places.h"
+#include "runtime/cuda/plugin/fused_loops.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -15,24 +15,11 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kLeastRows = 32;       // fewer blocks would leave most of a device idle
 constexpr size_t kMostParameters = 256;  // of 4 KiB
 
-// One pass over the elements of a row, or over those of some results. Where threads take packs, a
-// turn has a loop over the units of one.
-struct Loop {
-  int64_t width = 1;  // units that a thread takes at a time
-  Scope turn, units;
-  std::vector<std::string> before, declared, stores, pack_stores, after;
-  // Copies of elements to registers that later loops read.
-  std::vector<std::string> kept, kept_units;
-  std::map<std::string, std::string> packs;  // that are stored, by their places
-};
-
-class Writer final : private FusedPlaces {
+class Writer final : private FusedLoops {
  public:
   // A thread takes so many units at a time at most.
   Writer(std::span<const FusedStep> steps, size_t count, int threads, int64_t most_width)
-      : FusedPlaces(steps, count, needs_wide(steps.first(count))),
-        most_width_(most_width),
-        threads_(threads) {}
+      : FusedLoops(steps, count, needs_wide(steps.first(count)), most_width), threads_(threads) {}
 
   std::optional<FusedSource> run() {
     for (const FusedStep& s : steps())
@@ -55,8 +42,6 @@ class Writer final : private FusedPlaces {
   }
 
  private:
-  size_t this_loop() const override { return loops_.size(); }
-
   static bool needs_wide(std::span<const FusedStep> steps) {
     const auto large = [](const FusedWindow& w) {
       return w.type != nullptr &&
@@ -154,88 +139,6 @@ class Writer final : private FusedPlaces {
       loop.after.push_back("}");
       close_turn(loop);
     }
-  }
-
-  // ---- Packs ----
-
-  // So many units as make, of the dtype of most elements that are moved, what one instruction
-  // moves.
-  int64_t width_of(int64_t units, int64_t pair) const {
-    std::map<int64_t, int64_t> moved;  // elements, by the bytes of a unit
-    const auto count = [&](const FusedWindow& w) {
-      const TensorType& type = *w.type;
-      size_t last = type.shape.size();
-      while (last > 0 && type.shape[last - 1] == 1) --last;
-      if (last == 0 || type.strides[last - 1] != 1) return;
-      const int64_t of_unit = type.dtype == Dtype::kC64 ? 1 : pair;
-      moved[dtype_size(type.dtype) * of_unit] += type.numel();
-    };
-    for (const FusedStep& s : steps()) {
-      // A thread that adds up several elements for each result has enough to do.
-      if (s.reduced && !s.by_blocks()) return 1;
-      for (const FusedWindow& in : s.inputs)
-        if (in.type != nullptr && in.writer == kFromMemory) count(in);
-      if (leaves(s)) count(s.output);
-    }
-    int64_t width = 1, most = 0;
-    for (const auto& [bytes, elements] : moved) {  // of as many, the narrowest
-      if (elements > most) width = std::max<int64_t>(kVectorBytes / bytes, 1);
-      most = std::max(most, elements);
-    }
-    width = std::min(width, most_width_);
-    while (units % width != 0) width /= 2;
-    return width;
-  }
-
-  // Opens the blocks of a turn, and gives the unit that is computed in it.
-  Index open_turn(const char* name, int64_t units, const Loop& loop) {
-    const Index turn = space_.variable(name, units / loop.width, scopes_.size());
-    scopes_.emplace_back();
-    if (loop.width == 1) return turn;
-    return turn * loop.width + open_units(loop.width);
-  }
-  void close_turn(Loop& loop) {
-    if (loop.width > 1) loop.units = close_units();
-    loop.turn = std::move(scopes_.back());
-    scopes_.pop_back();
-    loops_.push_back(std::move(loop));
-  }
-
-  // Element `at` of a step's result, one of `of_unit` of the unit.
-  void store(int s, const Index& at, int64_t of_unit, Loop& loop) {
-    const auto [out, bytes] = place_of(s, at);
-    const std::string x = value(s, at);
-    writes_.push_back({out, loops_.size(), place(*out, bytes)});
-    const auto pack = find_pack(*out, bytes, of_unit);
-    if (!pack || pack->count != of_unit * loop.width)
-      return loop.stores.push_back(written(*out, bytes, x));
-    const std::string type = pack_type(*out, *pack), begin = space_.text(pack->begin);
-    std::string& name = loop.packs[std::to_string(out->memory) + "@" + place(*out, pack->begin)];
-    if (name.empty()) {
-      name = new_name("x");
-      loop.declared.push_back("Pack<" + type + "> " + name + ";");
-      loop.pack_stores.push_back("write_" + pack_kind(*out) + "<" + type + ">(" +
-                                 parameter(*out, true) + ", " + begin + ", " + name + ");");
-    }
-    loop.stores.push_back(name + ".at[" + space_.text(pack->element) + "] = " + x + ";");
-  }
-  // The element of a row.
-  std::string row_store(int s) {
-    const auto [out, bytes] = place_of(s, row_);
-    const std::string x = value(s, row_);
-    writes_.push_back({out, loops_.size(), place(*out, bytes)});
-    return "if (threadIdx.x == 0) " + written(*out, bytes, x);
-  }
-  std::pair<const FusedWindow*, Index> place_of(int s, const Index& at) {
-    const FusedWindow& out = step(s).output;
-    Dims strides;
-    for (const int64_t stride : out.type->strides)
-      strides.push_back(stride * dtype_size(out.type->dtype));
-    return {&out, offset(out.type->shape, strides, at)};
-  }
-  std::string written(const FusedWindow& out, const Index& bytes, const std::string& x) {
-    return "write_element<" + dtype_text(out.type->dtype) + ">(" + parameter(out, true) + ", " +
-           space_.text(bytes) + ", " + x + ");";
   }
 
   // ---- A block a row ----
@@ -352,8 +255,8 @@ class Writer final : private FusedPlaces {
     const std::string shared = std::string("shared_") + sum_type(of);
     shared_.insert(sum_type(of));
     declare(block_result(s), 1,
-            narrowed(of, "finished(" + f + ", block_joined(" + f + ", " + sum_name(s) + ", " +
-                             shared + "))"));
+            narrowed(of, "finished(" + f + ", block_joined<" + std::to_string(threads_) + ">(" + f +
+                             ", " + sum_name(s) + ", " + shared + "))"));
     if (!leaves(of)) return;
     const FusedWindow& out = of.output;
     if (out.type->numel() != rows_) return (void)fail();
@@ -413,21 +316,6 @@ class Writer final : private FusedPlaces {
 
   // ---- The text ----
 
-  static void append(std::string& text, const std::string& indent,
-                     const std::vector<std::string>& lines) {
-    for (const std::string& l : lines) text += indent + l + "\n";
-  }
-  void append_turn(std::string& text, const std::string& indent, const Loop& loop) const {
-    append(text, indent, loop.turn.lines);
-    append(text, indent, loop.kept);
-    append(text, indent, loop.declared);
-    std::vector<std::string> units = loop.units.lines;
-    for (const auto* lines : {&loop.kept_units, &loop.stores})
-      units.insert(units.end(), lines->begin(), lines->end());
-    if (!units.empty())
-      append(text, indent, loop.width > 1 ? units_text(units, loop.width) : units);
-    append(text, indent, loop.pack_stores);
-  }
   void append_row_loop(std::string& text, const Loop& loop) const {
     append(text, "    ", loop.before);
     if (loop.turn.lines.empty() && loop.units.lines.empty() && loop.stores.empty()) return;
@@ -482,16 +370,13 @@ class Writer final : private FusedPlaces {
     return text + "}\n";
   }
 
-  const int64_t most_width_;
   int64_t threads_;    // of a block
   int64_t width_ = 1;  // units that a thread takes of a row at a time
   int64_t columns_ = 0, most_turns_ = 0;
   Scope row_scope_;
-  std::vector<Loop> loops_;
   std::vector<std::string> declarations_;
   std::map<std::string, std::string> kept_;  // by the element's name in its loop
   int64_t kept_words_ = 0;
-  std::vector<Access> writes_;
   std::set<std::string> shared_;  // of what types blocks join values
 };
 

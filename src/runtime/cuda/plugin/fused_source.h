@@ -18,7 +18,7 @@
 //         kept0[turn][v] = x6;
 //       }
 //     }
-//     const auto x8 = narrowed<1>(finished(f2, block_joined(f2, sum2, shared)));
+//     const auto x8 = narrowed<1>(finished(f2, block_joined<256>(f2, sum2, shared)));
 //     for (int turn = 0; turn < 2; ++turn) { … }      // mul, mul, convert
 //   }
 #pragma once

@@ -6,11 +6,12 @@ namespace shw::runtime::cuda {
 
 // All threads of the block call it, a power of two of them, with memory for one value each, and all
 // get the result. Eight values at a time: what is waited for is other threads, not additions.
-template <class T, class Join>
+// `threads`: how many there are, where that is known when this is compiled; else 0.
+template <int threads = 0, class T, class Join>
 __device__ inline T across_block(T value, T* shared, const Join& join) {
   constexpr int kAtOnce = 8;
   const int me = threadIdx.x;
-  int width = blockDim.x;
+  int width = threads != 0 ? threads : blockDim.x;
   shared[me] = value;
   __syncthreads();
   while (width > kAtOnce) {

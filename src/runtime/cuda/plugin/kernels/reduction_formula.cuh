@@ -68,9 +68,9 @@ __device__ inline T joined(const ReduceFormula& r, T a, T b) {
 }
 
 // What the threads of a block have joined, joined; all of them call it and get the result.
-template <class T>
+template <int threads = 0, class T>
 __device__ inline T block_joined(const ReduceFormula& r, T value, T* shared) {
-  return across_block(value, shared, [&](T a, T b) { return joined(r, a, b); });
+  return across_block<threads>(value, shared, [&](T a, T b) { return joined(r, a, b); });
 }
 
 }  // namespace shw::runtime::cuda
