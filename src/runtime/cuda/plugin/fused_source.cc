@@ -1,6 +1,6 @@
 #include "runtime/cuda/plugin/fused_source.h"
 
-#include "runtime/cuda/plugin/fused_places.h"
+#include "runtime/cuda/plugin/fused_online.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -18,10 +18,10 @@ struct Loop {
   std::vector<std::string> kept;  // copies of elements to registers that later loops read
 };
 
-class Writer final : private FusedPlaces {
+class Writer final : private FusedOnline {
  public:
   Writer(std::span<const FusedStep> steps, size_t count, int threads)
-      : FusedPlaces(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
+      : FusedOnline(steps, count, needs_wide(steps.first(count))), threads_(threads) {}
 
   std::optional<FusedSource> run() {
     for (const FusedStep& s : steps())
@@ -178,6 +178,7 @@ class Writer final : private FusedPlaces {
     const std::vector<int> level = levels();
     scopes_.emplace_back();
     row_ = space_.variable("row", rows_, 1);
+    find_online_sums();
     const int last = *std::ranges::max_element(level);
     for (int l = 0; l <= last && !failed_; ++l) write_loop(level, l);
     row_scope_ = std::move(scopes_.back());
@@ -199,6 +200,7 @@ class Writer final : private FusedPlaces {
         place_at(s, row_);
       }
       if (of.by_blocks()) {
+        if (with_maximum_[static_cast<size_t>(s)]) continue;  // the loop for the maximum has it
         add_reduction(s, k, loop);
         if (is_alone(level, s)) skip_zeros(s, loop);
       } else if (leaves(of)) {
@@ -227,6 +229,12 @@ class Writer final : private FusedPlaces {
     const ReducedDims& dims = *of.reduced;
     const Index at =
         offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
+    if (has_sum_[static_cast<size_t>(s)]) {
+      loop.before.push_back("OnlineSum " + sum_name(s) + " = no_sum();");
+      line("add(" + sum_name(s) + ", " +
+           widened("float", *of.inputs[0].type, element_at(of.inputs[0], at)) + ");");
+      return;
+    }
     loop.before.push_back(type + " " + sum_name(s) + " = start(" + f + ", " + type + "{});");
     join(sum_name(s), f, type, of, element_at(of.inputs[0], at));
   }
@@ -256,14 +264,36 @@ class Writer final : private FusedPlaces {
     loop.before.push_back("if (!" + zeros + ") {");
     loop.after.push_back("}");
   }
-  void finish_reduction(int s) {
+  // In a row that registers do not keep, what saves a walk is had in a walk for something else.
+  void find_online_sums() {
+    with_maximum_.resize(count_);
+    has_sum_.resize(count_);
+    for (int s = 0; s < static_cast<int>(count_) && turns() > kMostTurns; ++s) {
+      const int maximum = maximum_of_sum(s, columns_);
+      if (maximum == kNotOnline || has_sum_[static_cast<size_t>(maximum)]) continue;
+      with_maximum_[static_cast<size_t>(s)] = maximum;
+      has_sum_[static_cast<size_t>(maximum)] = uses_online_ = true;
+    }
+  }
+  // What the threads of a block have, taken together.
+  std::string finished(int s) {
     const FusedStep& of = step(s);
+    if (const auto maximum = with_maximum_[static_cast<size_t>(s)])
+      return "finished(row_" + sum_name(*maximum) + ")";
+    if (has_sum_[static_cast<size_t>(s)]) {
+      const std::string row = "row_" + sum_name(s);
+      line("const OnlineSum " + row + " = across_block<JoinOnline>(" + sum_name(s) +
+           ", shared_online);");
+      return row + ".most";
+    }
     const std::string f = formula_name(s);
     const char* shared = of.formula.is_integer ? "shared_i64" : "shared_f64";
     (of.formula.is_integer ? uses_i64_ : uses_f64_) = true;
-    declare(block_result(s), 1,
-            narrowed(of, "finished(" + f + ", block_joined(" + f + ", " + sum_name(s) + ", " +
-                             shared + "))"));
+    return "finished(" + f + ", block_joined(" + f + ", " + sum_name(s) + ", " + shared + "))";
+  }
+  void finish_reduction(int s) {
+    const FusedStep& of = step(s);
+    declare(block_result(s), 1, narrowed(of, finished(s)));
     if (!leaves(of)) return;
     const FusedWindow& out = of.output;
     if (out.type->numel() != rows_) return (void)fail();
@@ -348,6 +378,7 @@ class Writer final : private FusedPlaces {
     const std::string width = std::to_string(threads_);
     if (uses_f64_) text += "  __shared__ double shared_f64[" + width + "];\n";
     if (uses_i64_) text += "  __shared__ Int shared_i64[" + width + "];\n";
+    if (uses_online_) text += "  __shared__ OnlineSum shared_online[" + width + "];\n";
     append(text, "  ", scopes_[0].lines);
     if (rows_ > 0) {
       text += "  for (" + space_.type() + " row = blockIdx.x; row < " + space_.number(rows_) +
@@ -379,7 +410,9 @@ class Writer final : private FusedPlaces {
   std::map<std::string, std::string> kept_;  // by the element's name in its loop
   int64_t kept_words_ = 0;
   std::vector<Access> writes_;
-  bool uses_f64_ = false, uses_i64_ = false;
+  bool uses_f64_ = false, uses_i64_ = false, uses_online_ = false;
+  std::vector<std::optional<int>> with_maximum_;  // by step: a sum that is had with this maximum
+  std::vector<uint8_t> has_sum_;                  // by step: a maximum that a sum is had with
 };
 
 }  // namespace
