@@ -15,7 +15,7 @@ __device__ inline OnlineSum no_sum() { return {0, -__int_as_float(0x7f800000)}; 
 
 // e^(a − b), where a = b may be infinite.
 __device__ inline double share(float a, float b) {
-  return a == b ? 1.0 : static_cast<double>(exp_of(a - b));
+  return static_cast<double>(exp_of(a == b ? 0.0f : a - b));
 }
 
 __device__ inline void add(OnlineSum& s, float x) {
