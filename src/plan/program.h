@@ -178,7 +178,7 @@ struct Port {
 };
 
 // Steps in a row that run together, slice by slice: what one leaves is still in the cache, or in
-// registers, when the next reads it. Run one after another, they give the same bits. They are of
+// registers, when the next reads it. Run one after another, they compute the same. They are of
 // one stream; only the first waits for events, only the last records one.
 inline constexpr uint32_t kMostFusedSteps = 64;  // in a group
 struct FusedGroup {

@@ -1,4 +1,6 @@
 // gather and scatter in kernels that are generated for groups of steps.
+#include <cmath>
+
 #include "cuda/fakes.h"
 #include "cuda/group_sources.h"
 #include "runtime/cuda/plugin/device.h"
@@ -10,7 +12,7 @@ namespace {
 using namespace shw::testing;
 
 double class_of(int64_t row) {
-  return row % 5 == 3 ? static_cast<double>(kIgnored) : static_cast<double>(row * 37 % 1000);
+  return row % 5 == 3 ? static_cast<double>(kIgnored) : static_cast<double>(row * 37 % 500);
 }
 
 double class_of_all(int64_t row) { return static_cast<double>(row * 331 % 1024); }
@@ -32,12 +34,28 @@ class CudaFusedLookups : public ::testing::Test {
 TEST_F(CudaFusedLookups, ALossHasTheBitsOfItsSteps) {
   for (const Dtype dtype : {Dtype::kBF16, Dtype::kF32})
     for (const Dtype index : {Dtype::kI64, Dtype::kI32})
-      for (const int64_t columns : {1024, 1001}) {
+      for (const int64_t columns : {512, 509}) {
         SCOPED_TRACE(std::string(dtype_name(dtype)) + " " + std::string(dtype_name(index)) + " " +
                      std::to_string(columns));
-        expect_same_bits(loss_plan({dtype, index, 64, columns, columns == 1024 ? 1 : -1}), class_of,
+        expect_same_bits(loss_plan({dtype, index, 128, columns, columns == 512 ? 1 : -1}), class_of,
                          backend());
       }
+}
+
+// The sum of a row that registers do not keep has roundings of its own (fused_online_test.cc). One
+// shows in a logarithm from 8 to 16 as a millionth, and again in the difference to it.
+TEST_F(CudaFusedLookups, ALossOfLongRowsIsThatOfItsSteps) {
+  for (const int64_t columns : {1024, 1001}) {
+    const auto plan = loss_plan({Dtype::kF32, Dtype::kI64, 64, columns});
+    const auto together = run_with(in_groups(*plan), class_of, true, backend());
+    const auto alone = run_with(plan, class_of, false, backend());
+    ASSERT_TRUE(together.ok() && alone.ok());
+    for (size_t o = 0; o < 2; ++o) {
+      const std::vector<double> given = values_of((*together)[o]), right = values_of((*alone)[o]);
+      for (size_t i = 0; i < right.size(); ++i)
+        EXPECT_NEAR(given[i], right[i], 2e-6 * std::abs(right[i])) << "output " << o;
+    }
+  }
 }
 
 double below_eight(int64_t i) { return static_cast<double>((i * 5 + i / 64) % 8); }

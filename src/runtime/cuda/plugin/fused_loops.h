@@ -1,6 +1,6 @@
 // The loops of a kernel that is written, and what they store.
 #pragma once
-#include "runtime/cuda/plugin/fused_places.h"
+#include "runtime/cuda/plugin/fused_online.h"
 
 namespace shw::runtime::cuda {
 
@@ -15,13 +15,13 @@ struct FusedLoop {
   std::map<std::string, std::string> packs;  // that are stored, by their places
 };
 
-class FusedLoops : public FusedPlaces {
+class FusedLoops : public FusedOnline {
  protected:
   using Loop = FusedLoop;
 
   // A thread takes so many units at a time at most.
   FusedLoops(std::span<const FusedStep> steps, size_t count, bool wide, int64_t most_width)
-      : FusedPlaces(steps, count, wide), most_width_(most_width) {}
+      : FusedOnline(steps, count, wide), most_width_(most_width) {}
   size_t this_loop() const override { return loops_.size(); }
 
   // So many units as make, of the dtype of most elements that are moved, what one instruction

@@ -29,6 +29,16 @@ class FusedPlaces : public FusedElements {
     return in_outermost(at, [&] { return declare_place(what, s, at); });
   }
 
+  // Whether the type has one element for all columns of each row, or one for all.
+  static bool is_row_result(const TensorType& type, const Dims& shape, int64_t columns) {
+    int64_t inner = 1;
+    for (size_t d = shape.size(); d-- > 0 && inner < columns; inner *= shape[d]) {
+      const size_t behind = shape.size() - d;
+      if (behind <= type.shape.size() && type.shape[type.shape.size() - behind] != 1) return false;
+    }
+    return inner == columns;
+  }
+
   // What tells elements of a row apart, of what a window broadcasts to: nothing; one scatter, whose
   // index says where the one element is that differs; or more.
   static constexpr int kAlike = -1, kApart = -2;
@@ -77,16 +87,6 @@ class FusedPlaces : public FusedElements {
   }
 
  private:
-  // Whether the type has one element for all columns of each row, or one for all.
-  static bool is_row_result(const TensorType& type, const Dims& shape, int64_t columns) {
-    int64_t inner = 1;
-    for (size_t d = shape.size(); d-- > 0 && inner < columns; inner *= shape[d]) {
-      const size_t behind = shape.size() - d;
-      if (behind <= type.shape.size() && type.shape[type.shape.size() - behind] != 1) return false;
-    }
-    return inner == columns;
-  }
-
   Index declare_index(const std::string& value, int64_t limit) {
     const std::string m = new_name("m"), type = space_.type();
     line("const " + type + " " + m + " = static_cast<" + type + ">(" + value + ");");

@@ -164,6 +164,7 @@ class Writer final : private FusedLoops {
     choose_threads();
     scopes_.emplace_back();
     row_ = space_.variable("row", rows_, 1);
+    find_online_sums();
     const int last = *std::ranges::max_element(level);
     for (int l = 0; l <= last && !failed_; ++l) write_loop(level, l);
     row_scope_ = std::move(scopes_.back());
@@ -194,6 +195,7 @@ class Writer final : private FusedLoops {
         place_at(s, row_);
       }
       if (of.by_blocks()) {
+        if (with_maximum_[static_cast<size_t>(s)]) continue;  // the loop for the maximum has it
         add_reduction(s, k, loop);
         if (is_alone(level, s)) skip_zeros(s, loop);
       } else if (leaves(of)) {
@@ -220,6 +222,12 @@ class Writer final : private FusedLoops {
     const ReducedDims& dims = *of.reduced;
     const Index at =
         offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
+    if (has_sum_[static_cast<size_t>(s)]) {
+      loop.before.push_back("OnlineSum " + sum_name(s) + " = no_sum();");
+      line("add(" + sum_name(s) + ", " +
+           widened("float", *of.inputs[0].type, element_at(of.inputs[0], at)) + ");");
+      return;
+    }
     loop.before.push_back(type + " " + sum_name(s) + " = start(" + f + ", " + type + "{});");
     join(sum_name(s), f, type, of, element_at(of.inputs[0], at));
   }
@@ -241,7 +249,7 @@ class Writer final : private FusedLoops {
     const int scatter = told_apart_by(in, in.type->shape, columns_);
     if (scatter < 0) return;
     const TwoElements two = two_elements(in, scatter, columns_);
-    const std::string type = of.formula.is_integer ? "Int" : "double", sum = sum_name(s);
+    const std::string type = sum_type(of), sum = sum_name(s);
     const std::string zeros = "is_zero(" + widened(type, *in.type, two.elsewhere) + ")";
     loop.before.push_back("if (" + zeros + " && " + two.place + " >= 0 && threadIdx.x == 0) " +
                           sum + " = joined(" + formula_name(s) + ", " + sum + ", " +
@@ -249,14 +257,38 @@ class Writer final : private FusedLoops {
     loop.before.push_back("if (!" + zeros + ") {");
     loop.after.push_back("}");
   }
+  // In a row that registers do not keep, what saves a walk is had in a walk for something else.
+  void find_online_sums() {
+    with_maximum_.resize(count_);
+    has_sum_.resize(count_);
+    for (int s = 0; s < static_cast<int>(count_) && !keeps_units(); ++s) {
+      const int maximum = maximum_of_sum(s, columns_);
+      if (maximum == kNotOnline || has_sum_[static_cast<size_t>(maximum)]) continue;
+      with_maximum_[static_cast<size_t>(s)] = maximum;
+      has_sum_[static_cast<size_t>(maximum)] = 1;
+    }
+  }
+  // What the threads of a block have, taken together.
+  std::string finished(int s) {
+    const FusedStep& of = step(s);
+    if (const auto maximum = with_maximum_[static_cast<size_t>(s)])
+      return "finished(row_" + sum_name(*maximum) + ")";
+    if (has_sum_[static_cast<size_t>(s)]) {
+      const std::string row = "row_" + sum_name(s);
+      shared_.insert("OnlineSum");
+      line("const OnlineSum " + row + " = block_joined<" + std::to_string(threads_) + ">(" +
+           sum_name(s) + ", shared_OnlineSum);");
+      return row + ".most";
+    }
+    const std::string f = formula_name(s);
+    const std::string type = sum_type(of);
+    shared_.insert(type);
+    return "finished(" + f + ", block_joined<" + std::to_string(threads_) + ">(" + f + ", " +
+           sum_name(s) + ", shared_" + type + "))";
+  }
   void finish_reduction(int s) {
     const FusedStep& of = step(s);
-    const std::string f = formula_name(s);
-    const std::string shared = std::string("shared_") + sum_type(of);
-    shared_.insert(sum_type(of));
-    declare(block_result(s), 1,
-            narrowed(of, "finished(" + f + ", block_joined<" + std::to_string(threads_) + ">(" + f +
-                             ", " + sum_name(s) + ", " + shared + "))"));
+    declare(block_result(s), 1, narrowed(of, finished(s)));
     if (!leaves(of)) return;
     const FusedWindow& out = of.output;
     if (out.type->numel() != rows_) return (void)fail();
@@ -377,7 +409,9 @@ class Writer final : private FusedLoops {
   std::vector<std::string> declarations_;
   std::map<std::string, std::string> kept_;  // by the element's name in its loop
   int64_t kept_words_ = 0;
-  std::set<std::string> shared_;  // of what types blocks join values
+  std::set<std::string> shared_;                  // of what types blocks join values
+  std::vector<std::optional<int>> with_maximum_;  // by step: a sum that is had with this maximum
+  std::vector<uint8_t> has_sum_;                  // by step: a maximum that a sum is had with
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What kernels that are generated for groups of steps stand on (fused_source.h): values between the
 // steps are elements in registers, rounded as memory would hold them.
 #pragma once
+#include "online_sum.cuh"
 #include "pointwise_formula.cuh"
 #include "reduction_formula.cuh"
 #include "table.cuh"
