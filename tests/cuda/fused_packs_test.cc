@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "cuda/group_runs.h"
 #include "runtime/buffer.h"
@@ -191,6 +193,63 @@ TEST(CudaPacks, PartsAreChosenForAPackAtOnce) {
     EXPECT_EQ(count_of("_element<4>", text) == 0, first % 8 == 0) << text;
     expect_launches(expect_same_bits(plan), 1);
   }
+}
+
+// A window of an input of its own: permuted dims, broadcast ones, gaps, and a begin at any element.
+ValueId random_operand(ProgramBuilder& b, const Dims& shape, Dtype dtype, std::mt19937& random) {
+  const auto one_in = [&](unsigned n) { return random() % n == 0; };
+  std::vector<size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (one_in(3)) std::ranges::shuffle(order, random);
+  Dims strides(shape.size(), 0);
+  int64_t elements = one_in(4) ? 2 : 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (one_in(5)) continue;
+    strides[order[d]] = elements;
+    elements *= shape[order[d]] + (one_in(4) ? 1 : 0);
+  }
+  const int64_t begin = one_in(2) ? 0 : static_cast<int64_t>(random() % 9);
+  const auto name = "input" + std::to_string(random());
+  const ValueId whole = b.input(name, dtype, {elements + begin}, Layout{});
+  return b.view(whole, {shape, strides, dtype}, begin * dtype_size(dtype));
+}
+TEST(CudaPacks, WindowsOfAllKindsHaveTheSameBits) {
+  int in_packs = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    constexpr Dtype kDtypes[] = {Dtype::kBF16, Dtype::kF32, Dtype::kF64, Dtype::kI32};
+    constexpr int64_t kSizes[] = {1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32};
+    const Dtype dtype = kDtypes[random() % 4];
+    Dims shape{1, kSizes[random() % 12], kSizes[random() % 12]};
+    shape[0] = 1 + 24000 / (shape[1] * shape[2]);
+    ProgramBuilder b({{"a", 1}});
+    const TensorType type = row_major(dtype, shape);
+    ValueId x = random_operand(b, shape, dtype, random);
+    for (const char* op : {"mul", "add", "sub"})
+      x = b.compute(op, {x, random_operand(b, shape, dtype, random)}, type);
+    // Part of it beside something else, along any dim.
+    const size_t dim = random() % 3;
+    const int64_t cut = 1 + static_cast<int64_t>(random() % 16);
+    Dims part = shape, sum = shape;
+    part[dim] = cut;
+    sum[dim] += cut;
+    const ValueId other =
+        b.compute("neg", {random_operand(b, part, dtype, random)}, row_major(dtype, part));
+    const ValueId both = b.compute("cat", {x, other}, row_major(dtype, sum),
+                                   with(AttrKey::kDim, static_cast<int64_t>(dim)));
+    const ValueId out =
+        b.compute("mul", {both, random_operand(b, sum, dtype, random)}, row_major(dtype, sum));
+    if (random() % 2 == 0) b.output("x", x, shape, Layout{});
+    b.output("out", out, sum, Layout{});
+    const auto plan = grouped(*b.finish());
+    for (const std::string& text : sources_of(plan->program)) in_packs += count_of("_pack<", text);
+    const Ran together = run(plan, true), alone = run(plan, false);
+    ASSERT_EQ(together.results.size(), alone.results.size());
+    for (size_t i = 0; i < alone.results.size(); ++i)
+      EXPECT_EQ(together.results[i].data, alone.results[i].data);
+  }
+  EXPECT_GT(in_packs, 20);
 }
 
 // A row's deviation from its mean, with what the row's elements are read again for.
