@@ -317,7 +317,7 @@ class FusedElements : public FusedPacks {
     Dims strides;
     for (size_t d = 0; d < shape.size(); ++d)
       strides.push_back(window.type->strides[d] * dtype_size(window.type->dtype));
-    const std::string x = element_at(window, offset(shape, strides, at));
+    std::string x = element_at(window, offset(shape, strides, at));
     if (keeps_bits(of, window)) return x;
     return narrowed(of, widened(type_text(compute_type(window.type->dtype)), *window.type, x));
   }

@@ -55,7 +55,7 @@ class FusedLoops : public FusedOnline {
 
   // Opens the blocks of a turn, and gives the unit that is computed in it.
   Index open_turn(const char* name, int64_t units, const Loop& loop) {
-    const Index turn = space_.variable(name, units / loop.width, scopes_.size());
+    Index turn = space_.variable(name, units / loop.width, scopes_.size());
     scopes_.emplace_back();
     if (loop.width == 1) return turn;
     return turn * loop.width + open_units(loop.width);

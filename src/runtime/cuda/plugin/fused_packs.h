@@ -29,7 +29,7 @@ class FusedPacks : public FusedLines {
   // Opens the block of such a loop, and gives its variable.
   Index open_units(int64_t width) {
     const size_t depth = scopes_.size();
-    const Index v = space_.variable("v", width, depth);
+    Index v = space_.variable("v", width, depth);
     scopes_.emplace_back();
     unit_loops_.push_back({v.factors.begin()->first, depth, width});
     return v;
