@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "cuda/fakes.h"
-#include "cuda/group_sources.h"
+#include "cuda/group_runs.h"
 #include "runtime/cuda/plugin/device.h"
 #include "unit/runtime/lookup_plans.h"
 
@@ -132,9 +132,9 @@ TEST_F(CudaFusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
 // Of a vocabulary of 128256 words.
 TEST_F(CudaFusedLookups, NvrtcCompilesTheKernelsOfALoss) {
   const auto plan = in_groups(*loss_plan({Dtype::kBF16, Dtype::kI64, 4096, 128256}));
-  const std::vector<std::string> sources = sources_of(plan->program);
+  const std::vector<std::string> sources = group_runs::sources_of(plan->program);
   EXPECT_EQ(sources.size(), 2u);
-  expect_to_compile(sources);
+  group_runs::expect_to_compile(sources);
 }
 
 }  // namespace

@@ -102,4 +102,17 @@ std::vector<std::string> sources_of(const Program& program) {
   return sources;
 }
 
+void expect_to_compile(const std::vector<std::string>& sources) {
+  const auto nvrtc = open_nvrtc({});
+  if (!nvrtc.ok()) GTEST_SKIP() << "not run: " << nvrtc.status().message();
+  int turn = 0;
+  const std::pair<int, int> capabilities[] = {{8, 0}, {9, 0}, {10, 0}};
+  for (const std::string& source : sources) {
+    const auto [major, minor] = capabilities[turn++ % 3];
+    const auto binary = compile_program(*nvrtc, kFusedKernelName, source, major, minor);
+    ASSERT_TRUE(binary.ok()) << binary.status().message() << source;
+    EXPECT_EQ(binary->substr(1, 3), "ELF");
+  }
+}
+
 }  // namespace shw::runtime::cuda::group_runs

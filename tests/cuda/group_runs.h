@@ -29,5 +29,8 @@ void expect_launches(const Ran& ran, int launches);
 
 // The source of each group of a program, as a GPU gets it.
 std::vector<std::string> sources_of(const Program& program);
+// By the real compiler, which needs no GPU; each for one of several architectures, as compiling
+// takes a second. Skips where NVRTC is missing.
+void expect_to_compile(const std::vector<std::string>& sources);
 
 }  // namespace shw::runtime::cuda::group_runs

@@ -172,9 +172,9 @@ typedef int32_t (*shw_submit_fn)(void* user, shw_task_fn run, void* task);
 
 /* ---- Extensible structs: struct_size first, zero is the default, fields are only appended ---- */
 
-/* Results on CUDA devices have the same bits in each run. Without it, the gradients of attention may
- * be computed by a kernel of cuDNN that adds up in an order that differs from run to run, and takes
- * less than half of the time. Other backends' results always have the same bits. */
+/* Results on CUDA devices have the same bits in each run. Without it, the gradients of attention
+ * may be computed by a kernel of cuDNN that adds up in an order that differs from run to run, and
+ * takes less than half of the time. Other backends' results always have the same bits. */
 #define SHW_CONTEXT_DETERMINISTIC ((uint64_t)1)
 
 /* Options of shw_context_create(). */
