@@ -135,15 +135,14 @@ struct StepKernels::Prepare {
     return true;
   }
 
-  // In kernels of several steps, where the device has such. Whether one does them all.
-  Result<bool> group(const FusedGroup& fused, const UseCounts& uses) const {
+  // In kernels of several steps, where the device has such.
+  Status group(const FusedGroup& fused, const UseCounts& uses) const {
     const SlicedGroup group = slice_group(program, uses, fused);
-    const size_t before = out.launches_.size();
     for (size_t done = 0; done < group.members.size();) {
       SHW_ASSIGN_OR_RETURN(const size_t more, first_of(std::span(group.members).subspan(done)));
       done += more;
     }
-    return out.launches_.size() == before + 1;
+    return {};
   }
 
   // How many the kernel does.
@@ -186,16 +185,30 @@ Result<StepKernels> StepKernels::create(const Program& program, Device& device,
     if (fused != nullptr && in_slices && prepare.slices(*fused, uses)) {
       s += fused->num_steps;
     } else if (fused != nullptr && fuse && !device.can().slices) {
-      SHW_ASSIGN_OR_RETURN(const bool whole, prepare.group(*fused, uses));
-      kernels.groups_in_memory_ |= !whole;
+      SHW_RETURN_IF_ERROR(prepare.group(*fused, uses));
       s += fused->num_steps;
     } else {
-      kernels.groups_in_memory_ |= fused != nullptr;
       SHW_RETURN_IF_ERROR(prepare.step(s));
       ++s;
     }
   }
   return kernels;
+}
+
+bool StepKernels::groups_in_memory(const Program& program) const {
+  constexpr size_t kNone = SIZE_MAX;
+  IndexVec<StorageId, size_t> launch_of(program.storages.size(), kNone);
+  for (size_t l = 0; l < launches_.size(); ++l)
+    for (const uint32_t s : launches_[l].steps)
+      for (const ValueId v : Prepare::operands_of_step(program.steps[s])) {
+        if (!v.valid()) continue;
+        const StorageId storage = program.values[v].storage;
+        if (program.storages[storage].kind != StorageKind::kGroup) continue;
+        if (launches_[l].steps.size() == 1) return true;
+        if (launch_of[storage] != kNone && launch_of[storage] != l) return true;
+        launch_of[storage] = l;
+      }
+  return false;
 }
 
 std::vector<int64_t> StepKernels::workspace_bytes(const Program& program) const {

@@ -47,9 +47,9 @@ class StepKernels {
 
   // Of all entries, each in its order.
   const std::vector<StepLaunch>& launches() const { return launches_; }
-  // Whether the storages of some group have memory: it is neither run slice by slice nor as one
-  // kernel.
-  bool groups_in_memory() const { return groups_in_memory_; }
+  // Whether the groups' storages need memory. One that a launch of several steps has to itself does
+  // not: it is in the slices or the registers of that launch.
+  bool groups_in_memory(const Program& program) const;
   std::vector<int64_t> workspace_bytes(const Program& program) const;  // by stream, the largest
 
  private:
@@ -60,7 +60,6 @@ class StepKernels {
   Channels region_channels_;
   std::vector<std::unique_ptr<RegionGroup>> region_groups_;
   std::vector<StepLaunch> launches_;
-  bool groups_in_memory_ = false;
 };
 
 }  // namespace shw::runtime

@@ -8,8 +8,10 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "runtime/collective/local.h"
 #include "runtime/cuda/plugin/device.h"
 #include "runtime/cuda/plugin/fused_source.h"
+#include "runtime/step_kernels.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
@@ -143,6 +145,16 @@ TEST(CudaFused, SmallSumsTruthAndWholeNumbersAreOneLaunch) {
   expect_launches(expect_same_bits(b.finish()), 1);
 }
 
+// Whether what only the group's steps see has memory.
+bool has_memory(const Plan& plan, bool fuse) {
+  auto device = CudaDevice::open(testing::cuda_options());
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  const auto provider = LocalHub::create(*Mesh::create(plan.program.mesh))->provider(0);
+  const auto kernels = StepKernels::create(plan.program, **device, *provider, {}, fuse);
+  EXPECT_TRUE(kernels.ok()) << kernels.status().message();
+  return kernels->groups_in_memory(plan.program);
+}
+
 // A variance has no generated kernel: the steps before it and after it are launches of their own,
 // and what they hand to each other lies in memory.
 TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
@@ -156,7 +168,29 @@ TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
   const ValueId scale = b.compute("rsqrt", {v}, f32(row));
   const ValueId out = b.compute("mul", {y, scale}, f32(whole));
   b.output("out", out, whole, Layout{});
-  expect_launches(expect_same_bits(b.finish()), 3);
+  const auto plan = b.finish();
+  expect_launches(expect_same_bits(plan), 3);
+  EXPECT_TRUE(has_memory(*grouped(*plan), true));
+}
+
+// Rows of two lengths take two kernels; neither hands the other anything.
+TEST(CudaFused, WhatOneLaunchHasToItselfHasNoMemory) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims rows{64, 256}, row{64, 1}, longer{64, 1024};
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const ValueId x = b.input("x", Dtype::kF32, rows, Layout{}),
+                y = b.input("y", Dtype::kF32, longer, Layout{});
+  const ValueId square = b.compute("mul", {x, x}, f32(rows));
+  const ValueId mean = b.compute("mean", {square}, f32(row), along({1}));
+  b.output("scaled", b.compute("mul", {x, mean}, f32(rows)), rows, Layout{});
+  const ValueId power = b.compute("exp", {y}, f32(longer));
+  b.output("less", b.compute("neg", {power}, f32(longer)), longer, Layout{});
+  const auto plan = b.finish();
+  const auto together = grouped(*plan);
+  ASSERT_EQ(together->program.fused_groups.size(), 1u);
+  expect_launches(expect_same_bits(plan), 2);
+  EXPECT_FALSE(has_memory(*together, true));
+  EXPECT_TRUE(has_memory(*together, false));
 }
 
 // What one kernel leaves may lie where another, which reads it, leaves something else: then these

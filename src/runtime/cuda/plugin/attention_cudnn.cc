@@ -10,13 +10,13 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kLeastVersion = 91000;  // masks by −∞, and sums that it clears itself
+constexpr size_t kLeastGraphVersion = 91000;  // masks by −∞, and sums that it clears itself
 // Pairs of queries and keys of all heads: with fewer, any kernel takes microseconds.
 constexpr int64_t kLeastPairs = 1 << 18;
-constexpr int64_t kLeastRows = 64;  // of queries and keys: a tile of a kernel
+constexpr int64_t kLeastPositions = 64;  // of queries and keys: a tile of a kernel
 
 bool is_worth_a_plan(const AttentionArguments& a) {
-  return std::min(a.queries, a.keys) >= kLeastRows &&
+  return std::min(a.queries, a.keys) >= kLeastPositions &&
          a.batch * a.heads * a.queries * a.keys >= kLeastPairs;
 }
 
@@ -39,7 +39,7 @@ using MakeGraph = std::function<std::unique_ptr<CudnnGraph>(const Cudnn&)>;
 std::shared_ptr<const CudnnGraph> find_or_make(const Context& context, SharedCudnn& cudnn,
                                                const std::vector<int64_t>& key,
                                                const MakeGraph& make) {
-  if (cudnn.api().version() < kLeastVersion) return nullptr;
+  if (cudnn.api().version() < kLeastGraphVersion) return nullptr;
   const Current current(context);
   const SharedCudnn::Handle handle(cudnn);
   std::weak_ptr<const CudnnGraph>& kept = handle.graph(key);

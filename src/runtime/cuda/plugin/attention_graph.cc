@@ -8,7 +8,7 @@ namespace {
 
 using Value = CudnnGraph::Value;
 
-constexpr int64_t kMostWidth = 128, kWidthStep = 8;
+constexpr int64_t kMostRowWidth = 128, kRowWidthStep = 8;
 constexpr int64_t kElementBytes = 2;  // of f16 and bf16
 constexpr float kUnseen = -std::numeric_limits<float>::infinity();
 
@@ -20,7 +20,7 @@ bool sees_all_behind(const AttentionArguments& a) { return a.left >= a.queries -
 bool is_causal(const AttentionArguments& a) { return a.right == 0; }
 
 // Rows without gaps, at multiples of 16 bytes.
-bool has_rows(const HeadWindow& w, int dtype) {
+bool has_whole_rows(const HeadWindow& w, int dtype) {
   return w.dtype == dtype && w.stride[3] == kElementBytes &&
          std::all_of(w.stride, w.stride + 3, [](i64 s) { return s >= 0 && s % 16 == 0; });
 }
@@ -107,17 +107,17 @@ bool is_attention_graph(const AttentionArguments& a) {
   const int dtype = a.q.dtype;
   return (dtype == kDeviceBF16 || dtype == kDeviceF16) && a.has_bias == 0 && a.batch > 0 &&
          a.key_heads > 0 && a.heads > 0 && a.heads % a.key_heads == 0 && a.width > 0 &&
-         a.width <= kMostWidth && a.width % kWidthStep == 0 && a.value_width == a.width &&
-         sees_all_behind(a) && (is_causal(a) || a.right >= a.keys - 1) && has_rows(a.q, dtype) &&
-         has_rows(a.k, dtype) && has_rows(a.v, dtype) && has_rows(a.out, dtype) &&
-         (a.lse_length == 0 || has_packed_lse(a));
+         a.width <= kMostRowWidth && a.width % kRowWidthStep == 0 && a.value_width == a.width &&
+         sees_all_behind(a) && (is_causal(a) || a.right >= a.keys - 1) &&
+         has_whole_rows(a.q, dtype) && has_whole_rows(a.k, dtype) && has_whole_rows(a.v, dtype) &&
+         has_whole_rows(a.out, dtype) && (a.lse_length == 0 || has_packed_lse(a));
 }
 
 bool is_attention_graph(const AttentionBackwardArguments& p) {
   const AttentionArguments& a = p.forward;
   return is_attention_graph(a) && has_packed_lse(a) && p.dbias.dtype == 0 &&
-         has_rows(p.grad, a.q.dtype) && has_rows(p.dq, a.q.dtype) && has_rows(p.dk, a.q.dtype) &&
-         has_rows(p.dv, a.q.dtype);
+         has_whole_rows(p.grad, a.q.dtype) && has_whole_rows(p.dq, a.q.dtype) &&
+         has_whole_rows(p.dk, a.q.dtype) && has_whole_rows(p.dv, a.q.dtype);
 }
 
 std::unique_ptr<CudnnGraph> attention_graph(const Cudnn& api, const AttentionArguments& a,

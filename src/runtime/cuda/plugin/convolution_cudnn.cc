@@ -7,11 +7,11 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kMostWorkspace = 64u << 20;  // of an algorithm
-constexpr uintptr_t kAlignment = 16;          // of operands, for loads of whole vectors
+constexpr size_t kMostConvolutionBytes = 64u << 20;  // of an algorithm
+constexpr uintptr_t kAlignment = 16;                 // of operands, for loads of whole vectors
 constexpr int kMostProposals = 8;
 constexpr int kFewestSpatialDims = 2;  // of cuDNN
-constexpr float kOne = 1, kZero = 0;
+constexpr float kTimesOne = 1, kAddNothing = 0;
 
 // Of cuDNN's algorithms those that add up products: not Fourier's and Winograd's, which round more.
 enum ToResult : int { kImplicit = 0, kImplicitPrecomputed = 1, kExplicit = 2, kDirect = 3 };
@@ -148,7 +148,7 @@ bool ConvolutionByCudnn::choose() {
   const auto good = std::find_if(proposals, end, [&](const CudnnProposal& p) {
     // cuDNN adds a bias without an activation by this algorithm alone.
     return p.status == 0 && p.determinism == kCudnnDeterministic &&
-           p.workspace_bytes <= kMostWorkspace && adds_products(to_, p.algorithm) &&
+           p.workspace_bytes <= kMostConvolutionBytes && adds_products(to_, p.algorithm) &&
            (bias_ == nullptr || p.algorithm == kImplicitPrecomputed);
   });
   if (good == end) return false;
@@ -175,18 +175,18 @@ Status ConvolutionByCudnn::run(CudaStream& stream, const ConvolutionBuffers& at,
       api.check(api.set_stream(handle, static_cast<StreamHandle>(stream.native())), "a stream"));
   CudnnError error = 0;
   if (to_ == ConvolutionTo::kInput)
-    error = api.to_input(handle, &kOne, weight_, at.weight, result_, at.result, convolution_,
-                         algorithm_, workspace, bytes, &kZero, input_, at.input);
+    error = api.to_input(handle, &kTimesOne, weight_, at.weight, result_, at.result, convolution_,
+                         algorithm_, workspace, bytes, &kAddNothing, input_, at.input);
   else if (to_ == ConvolutionTo::kWeight)
-    error = api.to_weight(handle, &kOne, input_, at.input, result_, at.result, convolution_,
-                          algorithm_, workspace, bytes, &kZero, weight_, at.weight);
+    error = api.to_weight(handle, &kTimesOne, input_, at.input, result_, at.result, convolution_,
+                          algorithm_, workspace, bytes, &kAddNothing, weight_, at.weight);
   else if (bias_ == nullptr)
-    error = api.to_result(handle, &kOne, input_, at.input, weight_, at.weight, convolution_,
-                          algorithm_, workspace, bytes, &kZero, result_, at.result);
+    error = api.to_result(handle, &kTimesOne, input_, at.input, weight_, at.weight, convolution_,
+                          algorithm_, workspace, bytes, &kAddNothing, result_, at.result);
   else
-    error = api.to_biased_result(handle, &kOne, input_, at.input, weight_, at.weight, convolution_,
-                                 algorithm_, workspace, bytes, &kZero, result_, at.result, bias_,
-                                 at.bias, identity_, result_, at.result);
+    error = api.to_biased_result(handle, &kTimesOne, input_, at.input, weight_, at.weight,
+                                 convolution_, algorithm_, workspace, bytes, &kAddNothing, result_,
+                                 at.result, bias_, at.bias, identity_, result_, at.result);
   return api.check(error, "a convolution");
 }
 

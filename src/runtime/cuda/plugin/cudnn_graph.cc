@@ -7,7 +7,7 @@ namespace shw::runtime::cuda {
 namespace {
 
 constexpr int64_t kTensorBytes = 16;  // all tensors in memory lie at multiples of them
-constexpr size_t kMostProposals = 8;
+constexpr size_t kMostEngines = 8;
 
 // The id of a tensor by its number: 0 is none.
 int64_t id_of(size_t tensor) { return static_cast<int64_t>(tensor) + 1; }
@@ -168,7 +168,7 @@ std::vector<CudnnNode> CudnnGraph::proposals(CudnnNode operations, const GraphDe
     set_one(heuristic, kHeuristicProperties, kCudnnNodes, device.properties);
   close(heuristic);
   std::vector<CudnnNode> configs;
-  while (status_.ok() && configs.size() < kMostProposals)
+  while (status_.ok() && configs.size() < kMostEngines)
     configs.push_back(make(kCudnnEngineConfig));
   int64_t count = 0;
   if (status_.ok())

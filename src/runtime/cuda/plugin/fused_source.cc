@@ -11,7 +11,7 @@ constexpr int64_t kMostInts = INT32_MAX;
 constexpr int64_t kMostKeptUnits = 32;  // of a row, in each thread, that stay in registers
 constexpr int64_t kMostKeptWords = 96;  // of 32 bits, of such elements in each thread
 constexpr int64_t kMostWidth = 8;       // units that a thread takes at a time
-constexpr int64_t kWarp = 32;
+constexpr int64_t kWarpThreads = 32;
 constexpr int64_t kLeastRows = 32;       // fewer blocks would leave most of a device idle
 constexpr size_t kMostParameters = 256;  // of 4 KiB
 
@@ -160,7 +160,7 @@ class Writer final : private FusedLoops {
   void write_rows() {
     const std::vector<int> level = levels();
     width_ = width_of(columns_, 1);
-    while (width_ > 1 && columns_ / width_ < kWarp) width_ /= 2;
+    while (width_ > 1 && columns_ / width_ < kWarpThreads) width_ /= 2;
     choose_threads();
     scopes_.emplace_back();
     row_ = space_.variable("row", rows_, 1);
@@ -175,7 +175,7 @@ class Writer final : private FusedLoops {
   // way at a time, and what a row reads more than once is in the cache for longer.
   void choose_threads() {
     const int64_t most = threads_, packs = columns_ / width_;
-    threads_ = std::min(kWarp, most);
+    threads_ = std::min(kWarpThreads, most);
     while (threads_ < packs && threads_ < most) threads_ *= 2;
     if (!keeps_units()) threads_ *= 2;
   }
