@@ -168,8 +168,7 @@ std::vector<CudnnNode> CudnnGraph::proposals(CudnnNode operations, const GraphDe
     set_one(heuristic, kHeuristicProperties, kCudnnNodes, device.properties);
   close(heuristic);
   std::vector<CudnnNode> configs;
-  while (status_.ok() && configs.size() < kMostEngines)
-    configs.push_back(make(kCudnnEngineConfig));
+  while (status_.ok() && configs.size() < kMostEngines) configs.push_back(make(kCudnnEngineConfig));
   int64_t count = 0;
   if (status_.ok())
     note(api_.get(heuristic, kHeuristicResults, kCudnnNodes, static_cast<int64_t>(configs.size()),
