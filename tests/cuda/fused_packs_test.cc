@@ -11,6 +11,7 @@
 #include "runtime/collective/local.h"
 #include "runtime/cuda/plugin/device.h"
 #include "runtime/executor.h"
+#include "unit/runtime/group_plans.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
 
@@ -21,7 +22,7 @@ using testing::ProgramBuilder;
 
 // The text of the only kernel of a plan.
 std::string kernel_of(const std::shared_ptr<const Plan>& plan) {
-  const auto texts = sources_of(grouped(*plan)->program);
+  const auto texts = sources_of(testing::in_groups(*plan)->program);
   EXPECT_EQ(texts.size(), 1u);
   return texts.empty() ? "" : texts[0];
 }
@@ -242,7 +243,7 @@ TEST(CudaPacks, WindowsOfAllKindsHaveTheSameBits) {
         b.compute("mul", {both, random_operand(b, sum, dtype, random)}, row_major(dtype, sum));
     if (random() % 2 == 0) b.output("x", x, shape, Layout{});
     b.output("out", out, sum, Layout{});
-    const auto plan = grouped(*b.finish());
+    const auto plan = testing::in_groups(*b.finish());
     for (const std::string& text : sources_of(plan->program)) in_packs += count_of("_pack<", text);
     const Ran together = run(plan, true), alone = run(plan, false);
     ASSERT_EQ(together.results.size(), alone.results.size());
@@ -286,7 +287,7 @@ TEST(CudaPacks, ARowOfPacksKeepsThemInRegisters) {
 
 // A caller's memory is aligned to its elements alone.
 TEST(CudaPacks, ACallersMemoryMayBeginAnywhere) {
-  const auto plan = grouped(*product_plan(Dtype::kBF16, {128, 128}));
+  const auto plan = testing::in_groups(*product_plan(Dtype::kBF16, {128, 128}));
   const auto opened = CudaDevice::open(testing::cuda_options());
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   const std::shared_ptr<Device> device = *opened;

@@ -13,6 +13,7 @@
 #include "runtime/cuda/plugin/fused_source.h"
 #include "runtime/step_kernels.h"
 #include "runtime/virtual_ranks.h"
+#include "unit/runtime/group_plans.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
 
@@ -170,7 +171,7 @@ TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
   b.output("out", out, whole, Layout{});
   const auto plan = b.finish();
   expect_launches(expect_same_bits(plan), 3);
-  EXPECT_TRUE(has_memory(*grouped(*plan), true));
+  EXPECT_TRUE(has_memory(*testing::in_groups(*plan), true));
 }
 
 // Rows of two lengths take two kernels; neither hands the other anything.
@@ -186,7 +187,7 @@ TEST(CudaFused, WhatOneLaunchHasToItselfHasNoMemory) {
   const ValueId power = b.compute("exp", {y}, f32(longer));
   b.output("less", b.compute("neg", {power}, f32(longer)), longer, Layout{});
   const auto plan = b.finish();
-  const auto together = grouped(*plan);
+  const auto together = testing::in_groups(*plan);
   ASSERT_EQ(together->program.fused_groups.size(), 1u);
   expect_launches(expect_same_bits(plan), 2);
   EXPECT_FALSE(has_memory(*together, true));
@@ -238,7 +239,7 @@ TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
 // Whatever fails while a kernel is generated or launched, the message names the group's first step.
 TEST(CudaFused, AFailureOfAnyCallNamesTheStep) {
   SHW_ON_FAKES_ONLY();
-  const auto plan = grouped(*norm_plan(256));
+  const auto plan = testing::in_groups(*norm_plan(256));
   const auto error = [&]() -> Status {
     SHW_ASSIGN_OR_RETURN(const auto device, CudaDevice::open(testing::cuda_options()));
     const RankBackend backend{[&](int64_t) { return device; }, {}};

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "passes/pass.h"
 #include "runtime/cuda/plugin/device.h"
 #include "runtime/cuda/plugin/fused_source.h"
 #include "runtime/fusion/group_steps.h"
 #include "runtime/virtual_ranks.h"
+#include "unit/runtime/group_plans.h"
 #include "unit/runtime/tensors.h"
 
 namespace shw::runtime::cuda::group_runs {
@@ -24,15 +24,6 @@ Attrs along(std::vector<int64_t> dims) {
   Attrs attrs = with(AttrKey::kDims, std::move(dims));
   attrs.set(AttrKey::kKeepDim, true);
   return attrs;
-}
-
-std::shared_ptr<const Plan> grouped(const Plan& plan) {
-  auto copy = std::make_shared<Plan>(plan);
-  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
-  Monitor monitor;
-  const auto reports = run_passes(copy->program, kPasses, monitor);
-  EXPECT_TRUE(reports.ok()) << reports.status().message();
-  return copy;
 }
 
 Ran run(const std::shared_ptr<const Plan>& plan, bool fuse, bool graphs) {
@@ -67,7 +58,7 @@ Ran run(const std::shared_ptr<const Plan>& plan, bool fuse, bool graphs) {
 }
 
 Ran expect_same_bits(const std::shared_ptr<const Plan>& plan) {
-  const auto groups = grouped(*plan);
+  const auto groups = testing::in_groups(*plan);
   Ran together = run(groups, true);
   const Ran alone = run(groups, false);
   EXPECT_EQ(together.results.size(), alone.results.size());

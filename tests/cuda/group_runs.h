@@ -15,9 +15,6 @@ namespace shw::runtime::cuda::group_runs {
 Attrs with(AttrKey key, AttrValue value);
 Attrs along(std::vector<int64_t> dims);  // and the dims stay, with one element
 
-// The plan with its steps in groups.
-std::shared_ptr<const Plan> grouped(const Plan& plan);
-
 struct Ran {
   std::vector<HostTensor> results;
   int launches = 0;  // of one run

@@ -35,7 +35,6 @@ size_t bytes_of(CudnnAttributeType type) {
     case kCudnnInts:
       return 8;
     case kCudnnBools:
-    case kCudnnChars:
       return 1;
     default:
       return sizeof(int);  // enumerations

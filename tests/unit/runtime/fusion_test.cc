@@ -6,12 +6,14 @@
 #include "passes/pass.h"
 #include "plan/slice.h"
 #include "runtime/virtual_ranks.h"
+#include "unit/runtime/group_plans.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
 
 namespace shw::runtime {
 namespace {
 
+using shw::testing::in_groups;
 using shw::testing::make_tensor;
 using shw::testing::ProgramBuilder;
 using shw::testing::view_of;
@@ -31,27 +33,9 @@ Attrs reduce(std::vector<int64_t> dims) {
 
 using Kernels = std::vector<std::string>;
 
-// The plan with its steps in groups.
-std::shared_ptr<const Plan> fused(const Plan& plan) {
-  auto copy = std::make_shared<Plan>(plan);
-  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
-  Monitor monitor;
-  const auto reports = run_passes(copy->program, kPasses, monitor);
-  EXPECT_TRUE(reports.ok()) << reports.status().message();
-  return copy;
-}
-
 // The kernels of each group of the plan once it has groups.
 std::vector<Kernels> groups_of(const Plan& plan) {
-  const auto with_groups = fused(plan);
-  const Program& program = with_groups->program;
-  std::vector<Kernels> groups;
-  for (const FusedGroup& group : program.fused_groups) {
-    Kernels& kernels = groups.emplace_back();
-    for (uint32_t i = 0; i < group.num_steps; ++i)
-      kernels.push_back(program.steps[group.first_step + i].kernel);
-  }
-  return groups;
+  return shw::testing::groups_of(in_groups(plan)->program);
 }
 
 void expect_same_bits(const std::shared_ptr<const Plan>& plan) {
@@ -66,7 +50,7 @@ void expect_same_bits(const std::shared_ptr<const Plan>& plan) {
   for (const HostTensor& t : inputs) views.push_back(view_of(t));
   ExecutorOptions alone;
   alone.fuse = false;
-  const auto together = (*VirtualRanks::create(fused(*plan)))->run("step", views);
+  const auto together = (*VirtualRanks::create(in_groups(*plan)))->run("step", views);
   const auto plain = (*VirtualRanks::create(plan, alone))->run("step", views);
   ASSERT_TRUE(together.ok()) << together.status().message();
   ASSERT_TRUE(plain.ok()) << plain.status().message();

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "passes/pass.h"
 #include "runtime/virtual_ranks.h"
+#include "unit/runtime/group_plans.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
 
@@ -139,27 +139,6 @@ inline std::shared_ptr<const Plan> halves_plan() {
   b.output("picked", picked, {128, 1}, above);
   b.output("written", b.compute("neg", {written}, half), whole, columns);
   return b.finish();
-}
-
-// The plan with its steps in groups.
-inline std::shared_ptr<const Plan> in_groups(const Plan& plan) {
-  auto copy = std::make_shared<Plan>(plan);
-  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
-  Monitor monitor;
-  const auto reports = run_passes(copy->program, kPasses, monitor);
-  EXPECT_TRUE(reports.ok()) << reports.status().message();
-  return copy;
-}
-
-// The kernels of each group.
-inline std::vector<std::vector<std::string>> groups_of(const Program& program) {
-  std::vector<std::vector<std::string>> groups;
-  for (const FusedGroup& group : program.fused_groups) {
-    groups.emplace_back();
-    for (uint32_t i = 0; i < group.num_steps; ++i)
-      groups.back().push_back(program.steps[group.first_step + i].kernel);
-  }
-  return groups;
 }
 
 // Element i of an integer input, which is a label or an index.

@@ -46,7 +46,7 @@ std::shared_ptr<const CudnnGraph> find_or_make(const Context& context, SharedCud
   if (auto known = kept.lock()) return known;
   std::unique_ptr<CudnnGraph> made = make(cudnn.api());
   // What cuDNN refuses, the kernels of this library compute.
-  if (!made->finish({.handle = handle}).ok()) return nullptr;
+  if (!made->finish(handle).ok()) return nullptr;
   std::shared_ptr<const CudnnGraph> graph = std::move(made);
   kept = graph;
   return graph;

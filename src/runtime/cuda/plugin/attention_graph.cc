@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/cuda/plugin/flash.h"
+
 namespace shw::runtime::cuda {
 namespace {
 
 using Value = CudnnGraph::Value;
 
-constexpr int64_t kMostRowWidth = 128, kRowWidthStep = 8;
 constexpr int64_t kElementBytes = 2;  // of f16 and bf16
 constexpr float kUnseen = -std::numeric_limits<float>::infinity();
 
@@ -19,11 +20,7 @@ CudnnType type_of(const AttentionArguments& a) {
 bool sees_all_behind(const AttentionArguments& a) { return a.left >= a.queries - 1; }
 bool is_causal(const AttentionArguments& a) { return a.right == 0; }
 
-// Rows without gaps, at multiples of 16 bytes.
-bool has_whole_rows(const HeadWindow& w, int dtype) {
-  return w.dtype == dtype && w.stride[3] == kElementBytes &&
-         std::all_of(w.stride, w.stride + 3, [](i64 s) { return s >= 0 && s % 16 == 0; });
-}
+bool is_there(const HeadWindow& w) { return w.dtype != 0; }
 
 bool has_packed_lse(const AttentionArguments& a) {
   return a.lse_length == a.queries && a.lse_row == 1 && (a.heads == 1 || a.lse_head == a.queries) &&
@@ -83,7 +80,6 @@ class Attention {
     graph->reshape(from, to);
     return to;
   }
-  // q · kᵀ · scale. `minus` them, in front of the mask, if there are such.
   Value scaled(Value score) const {
     const Value scale = graph->number(static_cast<float>(a_.scale));
     return pointwise(kCudnnMul, {score, scale}, scores());
@@ -104,20 +100,15 @@ class Attention {
 }  // namespace
 
 bool is_attention_graph(const AttentionArguments& a) {
-  const int dtype = a.q.dtype;
-  return (dtype == kDeviceBF16 || dtype == kDeviceF16) && a.has_bias == 0 && a.batch > 0 &&
-         a.key_heads > 0 && a.heads > 0 && a.heads % a.key_heads == 0 && a.width > 0 &&
-         a.width <= kMostRowWidth && a.width % kRowWidthStep == 0 && a.value_width == a.width &&
+  return fits_flash(a) && is_there(a.out) && a.has_bias == 0 && a.batch > 0 && a.key_heads > 0 &&
+         a.heads > 0 && a.heads % a.key_heads == 0 && a.value_width == a.width &&
          sees_all_behind(a) && (is_causal(a) || a.right >= a.keys - 1) &&
-         has_whole_rows(a.q, dtype) && has_whole_rows(a.k, dtype) && has_whole_rows(a.v, dtype) &&
-         has_whole_rows(a.out, dtype) && (a.lse_length == 0 || has_packed_lse(a));
+         (a.lse_length == 0 || has_packed_lse(a));
 }
 
 bool is_attention_graph(const AttentionBackwardArguments& p) {
-  const AttentionArguments& a = p.forward;
-  return is_attention_graph(a) && has_packed_lse(a) && p.dbias.dtype == 0 &&
-         has_whole_rows(p.grad, a.q.dtype) && has_whole_rows(p.dq, a.q.dtype) &&
-         has_whole_rows(p.dk, a.q.dtype) && has_whole_rows(p.dv, a.q.dtype);
+  return is_attention_graph(p.forward) && fits_flash(p) && has_packed_lse(p.forward) &&
+         !is_there(p.dbias) && is_there(p.dq) && is_there(p.dk) && is_there(p.dv);
 }
 
 std::unique_ptr<CudnnGraph> attention_graph(const Cudnn& api, const AttentionArguments& a,

@@ -66,7 +66,6 @@ enum CudnnKind : int {
   kCudnnReduction = 21,
   kCudnnDoReduction = 22,
   kCudnnDoReshape = 31,
-  kCudnnProperties = 38,
 };
 enum CudnnAttribute : int {
   kPointwiseMode = 0,
@@ -75,11 +74,9 @@ enum CudnnAttribute : int {
   kHeuristicMode = 200,
   kHeuristicOperations = 201,
   kHeuristicResults = 202,
-  kHeuristicProperties = 204,
   kPlanHandle = 400,
   kPlanConfig = 401,
   kPlanWorkspace = 402,
-  kPlanProperties = 407,
   kDoPointwiseWhat = 750,
   kDoPointwiseX = 751,
   kDoPointwiseB = 752,
@@ -109,7 +106,6 @@ enum CudnnAttribute : int {
   kDoReductionWhat = 1612,
   kDoReshapeX = 2200,
   kDoReshapeY = 2201,
-  kPropertiesJson = 2702,
 };
 enum CudnnAttributeType : int {
   kCudnnHandles = 0,
@@ -121,7 +117,6 @@ enum CudnnAttributeType : int {
   kCudnnPointwiseModes = 14,
   kCudnnNodes = 15,
   kCudnnReductionModes = 18,
-  kCudnnChars = 24,
 };
 enum CudnnPointwiseMode : int {
   kCudnnAdd = 0,

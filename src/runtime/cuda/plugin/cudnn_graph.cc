@@ -51,14 +51,6 @@ void CudnnGraph::set(CudnnNode node, CudnnAttribute attribute, CudnnAttributeTyp
          "describing a node of a graph");
 }
 
-void CudnnGraph::set_device(CudnnNode node, const GraphDevice& device, CudnnAttribute handle,
-                            CudnnAttribute properties) {
-  if (device.handle != nullptr)
-    set_one(node, handle, kCudnnHandles, device.handle);
-  else
-    set_one(node, properties, kCudnnNodes, device.properties);
-}
-
 void CudnnGraph::close(CudnnNode node) {
   if (status_.ok()) note(api_.finish_node(node), "finishing a node of a graph");
 }
@@ -75,7 +67,6 @@ CudnnGraph::Value CudnnGraph::tensor(const GraphTensor& type, Where where) {
   set_one(node, kTensorIsByValue, kCudnnBools, where == Where::kNumber);
   close(node);
   tensors_.push_back(node);
-  types_.push_back(type);
   return made;
 }
 
@@ -160,12 +151,10 @@ void CudnnGraph::reshape(Value from, Value to) {
 }
 
 // The kernels that cuDNN would take, the fastest first as its model of them says.
-std::vector<CudnnNode> CudnnGraph::proposals(CudnnNode operations, const GraphDevice& device) {
+std::vector<CudnnNode> CudnnGraph::proposals(CudnnNode operations) {
   CudnnNode heuristic = make(kCudnnHeuristic);
   set_one(heuristic, kHeuristicOperations, kCudnnNodes, operations);
   set_one(heuristic, kHeuristicMode, kCudnnHeuristicModes, kCudnnByModel);
-  if (device.handle == nullptr)
-    set_one(heuristic, kHeuristicProperties, kCudnnNodes, device.properties);
   close(heuristic);
   std::vector<CudnnNode> configs;
   while (status_.ok() && configs.size() < kMostEngines) configs.push_back(make(kCudnnEngineConfig));
@@ -178,9 +167,9 @@ std::vector<CudnnNode> CudnnGraph::proposals(CudnnNode operations, const GraphDe
   return configs;
 }
 
-bool CudnnGraph::plan_by(CudnnNode config, const GraphDevice& device) {
+bool CudnnGraph::plan_by(CudnnNode config, CudnnHandle handle) {
   CudnnNode plan = make(kCudnnPlan);
-  set_device(plan, device, kPlanHandle, kPlanProperties);
+  set_one(plan, kPlanHandle, kCudnnHandles, handle);
   set_one(plan, kPlanConfig, kCudnnNodes, config);
   int64_t count = 0;
   if (!status_.ok() || api_.finish_node(plan) != 0 ||
@@ -190,14 +179,13 @@ bool CudnnGraph::plan_by(CudnnNode config, const GraphDevice& device) {
   return true;
 }
 
-Status CudnnGraph::finish(const GraphDevice& device) {
+Status CudnnGraph::finish(CudnnHandle handle) {
   CudnnNode operations = make(kCudnnOperations);
   set<CudnnNode>(operations, kOperationsAll, kCudnnNodes, operations_);
-  if (device.handle != nullptr)
-    set_one(operations, kOperationsHandle, kCudnnHandles, device.handle);
+  set_one(operations, kOperationsHandle, kCudnnHandles, handle);
   close(operations);
-  for (CudnnNode config : proposals(operations, device))
-    if (plan_by(config, device)) return {};
+  for (CudnnNode config : proposals(operations))
+    if (plan_by(config, handle)) return {};
   SHW_RETURN_IF_ERROR(status_);
   return unimplemented("cuDNN has no kernel for this graph");
 }

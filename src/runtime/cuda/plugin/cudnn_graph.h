@@ -3,7 +3,6 @@
 // Source: NVIDIA's documentation of cuDNN's backend (graph) API, version 9.
 #pragma once
 #include <array>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -18,13 +17,6 @@ struct GraphTensor {
   static GraphTensor packed(CudnnType type, const std::array<int64_t, 4>& sizes);
   // Its last two dims swapped.
   GraphTensor transposed() const;
-};
-
-// What plans are made for: a device that is there, or one that its properties describe, to see
-// whether cuDNN would take a graph.
-struct GraphDevice {
-  CudnnHandle handle = nullptr;
-  CudnnNode properties = nullptr;
 };
 
 class CudnnGraph {
@@ -53,8 +45,8 @@ class CudnnGraph {
   void reduce(CudnnReductionMode mode, Value from, Value to);
   void reshape(Value from, Value to);
 
-  // Makes the plan. After that, nothing is added.
-  Status finish(const GraphDevice& device);
+  // Makes the plan, for the handle's device. After that, nothing is added.
+  Status finish(CudnnHandle handle);
   int64_t workspace_bytes() const { return workspace_bytes_; }
   // On the handle's stream.
   Status run(CudnnHandle handle, std::span<void* const> memory, void* workspace) const;
@@ -73,20 +65,17 @@ class CudnnGraph {
   void set_tensor(CudnnNode node, CudnnAttribute attribute, Value tensor) {
     set_one(node, attribute, kCudnnNodes, tensors_[tensor]);
   }
-  void set_device(CudnnNode node, const GraphDevice& device, CudnnAttribute handle,
-                  CudnnAttribute properties);
   void close(CudnnNode node);
   enum class Where { kMemory, kBetween, kNumber };
   Value tensor(const GraphTensor& type, Where where);
   CudnnNode computation(CudnnKind kind, CudnnAttribute attribute, CudnnType type);
   void add_pointwise(CudnnNode what, std::span<const Value> operands, Value to);
-  std::vector<CudnnNode> proposals(CudnnNode operations, const GraphDevice& device);
-  bool plan_by(CudnnNode config, const GraphDevice& device);
+  std::vector<CudnnNode> proposals(CudnnNode operations);
+  bool plan_by(CudnnNode config, CudnnHandle handle);
 
   const Cudnn& api_;
   Status status_;
   std::vector<CudnnNode> nodes_, tensors_, operations_;
-  std::vector<GraphTensor> types_;
   std::vector<int64_t> in_memory_;                  // ids
   std::vector<std::pair<int64_t, float>> numbers_;  // ids and values
   CudnnNode plan_ = nullptr;
