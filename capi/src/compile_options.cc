@@ -130,8 +130,8 @@ std::string first_field(std::string_view fields) {
 }
 
 Result<CompileOptions> convert(const shw_compile_options& c) {
-  SHW_RETURN_IF_ERROR(
-      check_flags(c.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH | SHW_COMPILE_STRIDED));
+  SHW_RETURN_IF_ERROR(check_flags(c.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH |
+                                               SHW_COMPILE_STRIDED | SHW_COMPILE_LEND_OUTPUTS));
   SHW_RETURN_IF_ERROR(check_reserved(c.reserved));
   CompileOptions out;
 #define SHW_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__

@@ -10,6 +10,7 @@
 #include "lowering/lower.h"
 #include "passes/gather_chains.h"
 #include "passes/last_passes.h"
+#include "passes/lend_outputs.h"
 #include "passes/lifetimes.h"
 #include "passes/pass.h"
 #include "passes/schedule_fused.h"
@@ -50,6 +51,7 @@ void bound_schedule(const PreparedModel& model, Program& program) {
   const CompileOptions& options = model.options();
   const int64_t cores = model.collectives().hardware().device.shared_cores;
   program.overlaps = cores == 0 || model.mesh().num_ranks() < cores;
+  program.lends_outputs = options.lend_outputs;
   if (options.prefetch_bytes > 0) program.prefetch_bytes = options.prefetch_bytes;
   if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
   if (options.products_between_reductions > 0)
@@ -128,8 +130,8 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
       SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), monitor));
       SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, program, monitor));
     } else {
-      if (!must_finish &&
-          static_cast<double>(live_peak_bytes(program)) > kFar * static_cast<double>(room))
+      if (!must_finish && static_cast<double>(live_peak_bytes(program) - lendable_bytes(program)) >
+                              kFar * static_cast<double>(room))
         return false;
       SHW_RETURN_IF_ERROR(finish_within(model, room, program, monitor));
     }

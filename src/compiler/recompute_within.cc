@@ -7,6 +7,7 @@
 
 #include "passes/gather_chains.h"
 #include "passes/last_passes.h"
+#include "passes/lend_outputs.h"
 #include "passes/lifetimes.h"
 #include "passes/pass.h"
 #include "passes/split_batches.h"
@@ -360,7 +361,7 @@ class Search {
     const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
     if (skips_slower_ && us >= least_us &&
         shortening.more_us + excess_us(repeated, 0) >= least_excess_us_)
-      return live_peak_bytes(p) <= limit_bytes_;
+      return live_peak_bytes(p) - lendable_bytes(p) <= limit_bytes_;
     SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const bool fits = scratch_bytes(p) <= limit_bytes_;

@@ -9,10 +9,12 @@
 // without groups allocates beside it. Steps of a group run at once, so the other storages that it
 // touches live as long as all of it.
 //
-// pack.h chooses the offsets. Storages that entries leave for later entries lie in a separate
+// Where outputs lend their memory, storages go there first (lend_outputs.h). pack.h chooses the
+// offsets of the others. Storages that entries leave for later entries lie in a separate
 // session arena.
 #include <algorithm>
 
+#include "passes/lend_outputs.h"
 #include "passes/lifetimes.h"
 #include "passes/pack.h"
 #include "passes/pass.h"
@@ -21,59 +23,56 @@ namespace shw {
 namespace {
 
 // Places them one after another: all are live when the entry that writes them ends.
-uint32_t place_session(Program& p) {
-  uint32_t changed = 0;
-  int64_t top = 0;
+void place_session(Program& p) {
+  p.session_bytes = 0;
   for (ProgramStorage& s : p.storages) {
     if (s.kind != StorageKind::kSession) continue;
-    changed += s.offset_bytes != top;
-    s.offset_bytes = top;
-    top += padded_bytes(p, s.bytes);
+    s.offset_bytes = p.session_bytes;
+    p.session_bytes += padded_bytes(p, s.bytes);
   }
-  changed += p.session_bytes != top;
-  p.session_bytes = top;
-  return changed;
 }
 
 struct Memory {
   int64_t bytes = 0, live_peak_bytes = 0;
-  uint32_t changed = 0;  // storages
 };
 Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, Monitor& monitor) {
   std::vector<Life> lives = lives_of(p, kind);
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
   Memory memory{.live_peak_bytes = *std::ranges::max_element(live)};
   SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, enough_bytes, monitor));
-  for (const Life& l : lives) {
-    int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
-    memory.changed += offset != l.offset;
-    offset = l.offset;
-  }
+  for (const Life& l : lives) p.storages[StorageId{l.storage}].offset_bytes = l.offset;
   return memory;
 }
 
-Result<uint32_t> run_plan_memory(Program& p, Monitor& monitor) {
-  Memory host;
+Status place_all(Program& p, Monitor& monitor) {
+  Memory host, groups;
   const bool uses_host = std::ranges::any_of(
       p.storages, [](const ProgramStorage& s) { return s.kind == StorageKind::kHost; });
   if (uses_host) {
     SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, 0, monitor));
   }
-  Memory groups;
   if (!p.fused_groups.empty()) {
     SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, 0, monitor));
   }
-  uint32_t changed = place_session(p);
+  place_session(p);
+  lend_outputs(p);
   const int64_t beside = groups.bytes + p.session_bytes;
   const int64_t enough = p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - beside, 1) : 0;
   SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, enough, monitor));
-  changed += arena.changed + host.changed + groups.changed;
-  changed += p.group_bytes != groups.bytes || p.arena_bytes != arena.bytes ||
-             p.live_peak_bytes != arena.live_peak_bytes || p.host_bytes != host.bytes;
   p.arena_bytes = arena.bytes;
   p.live_peak_bytes = arena.live_peak_bytes;
   p.host_bytes = host.bytes;
   p.group_bytes = groups.bytes;
+  return {};
+}
+
+// Storages that go elsewhere.
+Result<uint32_t> run_plan_memory(Program& p, Monitor& monitor) {
+  const IndexVec<StorageId, ProgramStorage> before = p.storages;
+  SHW_RETURN_IF_ERROR(place_all(p, monitor));
+  uint32_t changed = 0;
+  for (uint32_t i = 0; i < before.size(); ++i)
+    changed += before[StorageId{i}] != p.storages[StorageId{i}];
   return changed;
 }
 

@@ -19,8 +19,8 @@ std::string value_text(const Program& p, ValueId id) {
   const ProgramValue& v = p.values[id];
   const ProgramStorage& s = p.storages[v.storage];
   std::string text = "%" + std::to_string(id.v) + ": " + to_string(v.type) + "@";
-  constexpr const char* kNames[] = {"",        "s",        "in",   "out",  "state",
-                                    "session", "constant", "host", "group"};
+  constexpr const char* kNames[] = {"",        "s",        "in",   "out",   "state",
+                                    "session", "constant", "host", "group", "lent"};
   text += kNames[static_cast<size_t>(s.kind)];
   text += std::to_string(is_placed(s.kind) ? v.storage.v : s.port);
   if (v.offset_bytes != 0) text += "+" + std::to_string(v.offset_bytes);

@@ -42,19 +42,22 @@ enum class StorageKind : uint8_t {
   kHost = 7,      // of one run, in host memory: only copies to and from scratch touch it
   kGroup = 8,     // scratch that one group of fused steps sees: of each slice at a time, where the
                   // group runs in slices; memory beside the arena, where its steps run one by one
+  kInOutput = 9,  // scratch in the memory of an output that nothing has been written to yet
 };
 struct ProgramStorage {
   int64_t bytes = 0;
   StorageKind kind = StorageKind::kArena;
-  uint32_t port = UINT32_MAX;  // input, output, state, constant: index into Program::ports. Others:
-                               // UINT32_MAX
-  int64_t offset_bytes = -1;   // arena, session, host, group: offset in it, a multiple of
-                               // Program::alignment; -1 before the memory pass
+  uint32_t port = UINT32_MAX;  // input, output, state, constant, in output: index into
+                               // Program::ports. Others: UINT32_MAX
+  int64_t offset_bytes = -1;  // arena, session, host, group, in output: offset in it, a multiple of
+                              // Program::alignment; -1 before the memory pass
+  bool operator==(const ProgramStorage&) const = default;
 };
-// Whether the program gives such storages their places, in memory that is not a port's.
+// Whether the program gives such storages their places. The others are whole ports.
 constexpr bool is_placed(StorageKind kind) {
   return kind == StorageKind::kArena || kind == StorageKind::kSession ||
-         kind == StorageKind::kHost || kind == StorageKind::kGroup;
+         kind == StorageKind::kHost || kind == StorageKind::kGroup ||
+         kind == StorageKind::kInOutput;
 }
 // Of the arena, of a session's memory, and of the storages in them: the widest load of a GPU.
 inline constexpr int64_t kArenaAlignment = 256;
@@ -213,6 +216,9 @@ struct Program {
   std::vector<ProgramStream> streams = {ProgramStream{}};
   uint32_t num_events = 0;
   int64_t alignment = kArenaAlignment;
+  // Scratch may lie in the memory of outputs until they are written (passes/lend_outputs.h). Not
+  // part of the bytes.
+  bool lends_outputs = false;
   // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
   int64_t arena_limit_bytes = INT64_MAX;
   // Of scratch: packing stops at this, and does little for a program that cannot be so small. For

@@ -172,6 +172,14 @@ Recomputation recomputation(const Program& program) {
   return r;
 }
 
+// Of all storages that lie in outputs, one after another or side by side.
+int64_t lent_bytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const ProgramStorage& s : program.storages)
+    if (s.kind == StorageKind::kInOutput) bytes += s.bytes;
+  return bytes;
+}
+
 int64_t port_bytes(const Program& program, std::optional<PortRole> role) {
   const std::vector<bool> held = held_ports(program);
   int64_t bytes = 0;
@@ -313,6 +321,9 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
       human_bytes(port_bytes(p, PortRole::kResult)).c_str());
   t += format("  activations and workspace: arena %s, live peak %s\n",
               human_bytes(p.arena_bytes).c_str(), human_bytes(p.live_peak_bytes).c_str());
+  if (const int64_t lent = lent_bytes(p); lent > 0)
+    t += format("  scratch in the memory of outputs until they are written: %s\n",
+                human_bytes(lent).c_str());
   if (p.group_bytes > 0)
     t += format("  groups of steps, where they run step by step: %s\n",
                 human_bytes(p.group_bytes).c_str());
@@ -351,6 +362,7 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.member("parameters", port_bytes(p, PortRole::kParameter));
   j.member("gradients", port_bytes(p, PortRole::kGradient));
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes);
+  j.member("in_outputs", lent_bytes(p));
   j.member("groups", p.group_bytes).member("host", p.host_bytes).end_object();
 }
 

@@ -24,6 +24,8 @@ constexpr int64_t kArenaMemory = -1, kSessionMemory = -2;
 int64_t memory_of(const Program& program, StorageId storage) {
   const ProgramStorage& s = program.storages[storage];
   if (s.offset_bytes < 0) return int64_t{storage.v};
+  if (s.kind == StorageKind::kInOutput)
+    return int64_t{program.values[program.ports[PortId{s.port}].value].storage.v};
   return s.kind == StorageKind::kArena     ? kArenaMemory
          : s.kind == StorageKind::kSession ? kSessionMemory
                                            : int64_t{storage.v};
@@ -65,7 +67,9 @@ void add_accesses(const Program& program, uint32_t step, const SlicedStep* slice
       if (!values[i].valid()) continue;
       const ProgramValue& v = program.values[values[i]];
       const int64_t memory = memory_of(program, v.storage);
-      const int64_t place = memory < 0 ? program.storages[v.storage].offset_bytes : 0;
+      const ProgramStorage& storage = program.storages[v.storage];
+      const bool is_shared = memory < 0 || storage.kind == StorageKind::kInOutput;
+      const int64_t place = is_shared ? storage.offset_bytes : 0;
       const ByteRange range = touched_bytes(v);
       const Slice* slice =
           sliced == nullptr ? nullptr : &(writes ? sliced->outputs : sliced->inputs)[i];

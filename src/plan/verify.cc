@@ -90,15 +90,18 @@ class Verifier {
 
   Status storage(const ProgramStorage& s) const {
     if (s.bytes < 0 || s.bytes > kMaxBytes) return invalid_argument("impossible size");
-    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kGroup)
+    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kInOutput)
       return invalid_argument("unknown kind");
     if (!is_placed(s.kind))
       return s.port < p_.ports.size() ? Status() : invalid_argument("it belongs to no port");
-    if (s.port != UINT32_MAX)
+    if (s.kind == StorageKind::kInOutput)
+      SHW_RETURN_IF_ERROR(lender(s));
+    else if (s.port != UINT32_MAX)
       return invalid_argument("it is scratch, and says that it belongs to a port");
     if (!planned_) return {};
     const auto [memory, room] =
-        s.kind == StorageKind::kArena     ? std::pair("arena", p_.arena_bytes)
+        s.kind == StorageKind::kInOutput  ? std::pair("output", lent_bytes(s))
+        : s.kind == StorageKind::kArena   ? std::pair("arena", p_.arena_bytes)
         : s.kind == StorageKind::kSession ? std::pair("session", p_.session_bytes)
         : s.kind == StorageKind::kGroup   ? std::pair("memory of groups", p_.group_bytes)
                                           : std::pair("host memory", p_.host_bytes);
@@ -109,6 +112,19 @@ class Verifier {
       return invalid_argument("it ends beyond the " + std::string(memory) + " of " +
                               std::to_string(room) + " bytes");
     return {};
+  }
+
+  // The output in whose memory the scratch lies.
+  Status lender(const ProgramStorage& s) const {
+    const bool is_port = s.port < p_.ports.size();
+    const ValueId v = is_port ? p_.ports[PortId{s.port}].value : ValueId{};
+    return v.valid() && v.v < p_.values.size() && p_.values[v].storage.v < p_.storages.size() &&
+                   p_.lies_in(v, StorageKind::kOutput)
+               ? Status()
+               : invalid_argument("it is in the memory of an output that does not exist");
+  }
+  int64_t lent_bytes(const ProgramStorage& s) const {
+    return p_.storages[p_.values[p_.ports[PortId{s.port}].value].storage].bytes;
   }
 
   Status values() const {
@@ -400,7 +416,9 @@ class Verifier {
         for (ValueId v : *operands) {
           if (!v.valid()) continue;
           const ProgramStorage& s = p_.storages[p_.values[v].storage];
-          if ((s.kind == StorageKind::kInput || s.kind == StorageKind::kOutput) && !listed[s.port])
+          if ((s.kind == StorageKind::kInput || s.kind == StorageKind::kOutput ||
+               s.kind == StorageKind::kInOutput) &&
+              !listed[s.port])
             return invalid_argument(at_step(p_, i) + "it uses port '" +
                                     p_.ports[PortId{s.port}].name +
                                     "', which the entry does not have");

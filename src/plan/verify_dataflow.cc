@@ -216,19 +216,18 @@ class Dataflow {
   std::vector<uint32_t> session_writer_;  // by storage: the entry
 };
 
-// Of the arena, or of host memory. Steps are walked in order; `owner` maps byte ranges to the
-// storage that used them last.
+// Of the arena, host memory, the memory of groups, or that of every output. Steps are walked in
+// order; `owner` maps byte ranges to the storage that used them last.
 class PlaceCheck {
  public:
   PlaceCheck(const Program& program, const HappensBefore& order, StorageKind kind)
-      : p_(program),
-        order_(order),
-        kind_(kind),
-        accesses_(program.storages.size()),
-        lost_(program.storages.size(), 0) {}
+      : p_(program), order_(order), kind_(kind) {}
 
-  Status run() {
-    for (uint32_t i = 0; i < p_.steps.size(); ++i)
+  // What is in these steps; everything before them is over.
+  Status run(uint32_t first_step, uint32_t num_steps) {
+    owner_.assign(kind_ == StorageKind::kInOutput ? p_.ports.size() : 1, {});
+    used_.assign(p_.storages.size(), {});
+    for (uint32_t i = first_step; i < first_step + num_steps; ++i)
       for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
         for (ValueId v : *list)
           if (v.valid()) SHW_RETURN_IF_ERROR(touch(p_.values[v].storage.v, i));
@@ -240,45 +239,72 @@ class PlaceCheck {
     int64_t last;
     uint32_t storage;
   };
+  struct Use {
+    std::vector<uint32_t> steps;     // that touch the storage
+    std::vector<uint32_t> replaced;  // storages whose bytes it took
+    bool is_lost = false;            // its bytes went to another
+  };
+
+  bool lies_here(StorageKind kind) const {
+    return kind == kind_ || (kind_ == StorageKind::kInOutput && kind == StorageKind::kOutput);
+  }
 
   Status touch(uint32_t s, uint32_t step) {
     const ProgramStorage& storage = p_.storages[StorageId{s}];
-    if (storage.kind != kind_ || storage.bytes == 0) return {};
-    if (lost_[s])
+    if (!lies_here(storage.kind) || storage.bytes == 0) return {};
+    Use& use = used_[s];
+    if (use.is_lost)
       return invalid_argument(at_step(p_, step) + "storage " + std::to_string(s) +
                               " is used after its bytes went to another");
-    const bool is_first = accesses_[s].empty();
-    accesses_[s].push_back(step);
-    return is_first ? take(s, step) : Status();
+    if (use.steps.empty()) {
+      SHW_RETURN_IF_ERROR(take(s, step));
+    } else if (!order_.before(use.steps[0], step)) {  // then the first one did not wait for it
+      for (uint32_t old : use.replaced) SHW_RETURN_IF_ERROR(check_is_over(old, s, step));
+    }
+    use.steps.push_back(step);
+    return {};
   }
 
   Status take(uint32_t s, uint32_t step) {
     const ProgramStorage& storage = p_.storages[StorageId{s}];
-    const int64_t first = storage.offset_bytes, last = first + storage.bytes;
-    auto it = owner_.upper_bound(first);
-    if (it != owner_.begin() && std::prev(it)->second.last > first) --it;
-    while (it != owner_.end() && it->first < last) {
+    const int64_t first = storage.kind == StorageKind::kOutput ? 0 : storage.offset_bytes;
+    const int64_t last = first + storage.bytes;
+    std::map<int64_t, Owner>& owner = owner_[kind_ == StorageKind::kInOutput ? storage.port : 0];
+    auto it = owner.upper_bound(first);
+    if (it != owner.begin() && std::prev(it)->second.last > first) --it;
+    while (it != owner.end() && it->first < last) {
       const auto [old_first, old] = *it;
-      for (uint32_t a : accesses_[old.storage])
-        if (!order_.before(a, step))
-          return invalid_argument(at_step(p_, step) + "storage " + std::to_string(s) +
-                                  " takes bytes that step " + std::to_string(a) +
-                                  " may still be using");
-      lost_[old.storage] = 1;
-      it = owner_.erase(it);
-      if (old_first < first) owner_[old_first] = {first, old.storage};
-      if (old.last > last) owner_[last] = old, it = owner_.find(last);
+      SHW_RETURN_IF_ERROR(check_is_over(old.storage, s, step));
+      used_[s].replaced.push_back(old.storage);
+      used_[old.storage].is_lost = true;
+      it = owner.erase(it);
+      if (old_first < first) owner[old_first] = {first, old.storage};
+      if (old.last > last) owner[last] = old, it = owner.find(last);
     }
-    owner_[first] = {last, s};
+    owner[first] = {last, s};
+    return {};
+  }
+
+  // `step` touches storage `s`, which lies where `old` lay.
+  Status check_is_over(uint32_t old, uint32_t s, uint32_t step) const {
+    const auto refuse = [&](const std::string& why) {
+      return invalid_argument(at_step(p_, step) + "storage " + std::to_string(s) + " takes bytes " +
+                              why);
+    };
+    if (p_.storages[StorageId{old}].kind == StorageKind::kOutput)
+      return refuse("of output '" + p_.ports[PortId{p_.storages[StorageId{old}].port}].name +
+                    "', which has been written to");
+    for (uint32_t a : used_[old].steps)
+      if (!order_.before(a, step))
+        return refuse("that step " + std::to_string(a) + " may still be using");
     return {};
   }
 
   const Program& p_;
   const HappensBefore& order_;
   const StorageKind kind_;
-  std::map<int64_t, Owner> owner_;  // by first byte; disjoint
-  std::vector<std::vector<uint32_t>> accesses_;
-  std::vector<uint8_t> lost_;
+  std::vector<std::map<int64_t, Owner>> owner_;  // by memory, by first byte; disjoint
+  std::vector<Use> used_;                        // by storage
 };
 
 Status verify_session(const Program& p) {
@@ -300,8 +326,15 @@ Status verify_dataflow(const Program& program, const HappensBefore& order) {
 }
 
 Status verify_memory(const Program& program, const HappensBefore& order) {
-  for (const StorageKind kind : {StorageKind::kArena, StorageKind::kHost, StorageKind::kGroup})
-    SHW_RETURN_IF_ERROR(PlaceCheck(program, order, kind).run());
+  for (const StorageKind kind :
+       {StorageKind::kArena, StorageKind::kHost, StorageKind::kGroup, StorageKind::kInOutput}) {
+    if (std::ranges::none_of(program.storages,
+                             [&](const ProgramStorage& s) { return s.kind == kind; }))
+      continue;
+    PlaceCheck check(program, order, kind);
+    for (const ProgramEntry& e : program.entries)
+      SHW_RETURN_IF_ERROR(check.run(e.first_step, e.num_steps));
+  }
   return verify_session(program);
 }
 

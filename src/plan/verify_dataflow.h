@@ -17,7 +17,8 @@ std::string at_step(const Program& program, uint32_t step);
 Status verify_dataflow(const Program& program, const HappensBefore& order);
 
 // Two storages share bytes of the arena only if every step that touches the one is over when the
-// first that touches the other begins. Storages of a session share none.
+// first that touches the other begins. So it is with bytes of an output, which scratch has before
+// anything is written to the output. Storages of a session share none.
 Status verify_memory(const Program& program, const HappensBefore& order);
 
 }  // namespace shw

@@ -22,9 +22,9 @@ size_t place_of(const std::vector<PortId>& ports, PortId port) {
   return static_cast<size_t>(std::ranges::find(ports, port) - ports.begin());
 }
 
-Status check_buffers(const Program& program, const char* what, const ProgramEntry& entry,
-                     const std::vector<PortId>& ports, std::span<const BufferRef> buffers,
-                     bool may_be_null) {
+Status check_buffers(const Program& program, const PortAlignments& alignments, const char* what,
+                     const ProgramEntry& entry, const std::vector<PortId>& ports,
+                     std::span<const BufferRef> buffers, bool may_be_null) {
   if (buffers.size() != ports.size())
     return invalid_argument("entry '" + entry.name + "' has " + std::to_string(ports.size()) + " " +
                             what + "s, not " + std::to_string(buffers.size()));
@@ -41,9 +41,14 @@ Status check_buffers(const Program& program, const char* what, const ProgramEntr
     if (buffers[i]->bytes() < want)
       return refuse("has " + std::to_string(buffers[i]->bytes()) + " bytes; a rank's piece is " +
                     to_string(type) + ", " + std::to_string(want) + " bytes");
-    const int64_t element = element_alignment(type.dtype);
-    if (reinterpret_cast<uintptr_t>(buffers[i]->data()) % static_cast<uintptr_t>(element) != 0)
-      return refuse("is not aligned to its elements of " + std::to_string(element) + " bytes");
+    const int64_t alignment = alignments[ports[i]];
+    if (reinterpret_cast<uintptr_t>(buffers[i]->data()) % static_cast<uintptr_t>(alignment) != 0)
+      return refuse(alignment == element_alignment(type.dtype)
+                        ? "is not aligned to its elements of " + std::to_string(alignment) +
+                              " bytes"
+                        : "is not aligned to " + std::to_string(alignment) +
+                              " bytes; the plan keeps scratch in it until it is written "
+                              "(--lend-outputs)");
   }
   return {};
 }
@@ -98,6 +103,7 @@ struct Executor::Impl {
   // Made beforehand: to stop a run must not need memory.
   const Status aborted{Code::kCancelled, "aborted by the caller"};
   const Status destroyed{Code::kCancelled, "the executor was destroyed"};
+  PortAlignments alignments;
   StepKernels kernels;
   ProgramMemory memory;
   std::vector<EntryCommands> entries;
@@ -120,6 +126,7 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
                        ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
                                              kernels.workspace_bytes(program()),
                                              kernels.groups_in_memory(program())));
+  alignments = port_alignments(program());
   run_memory.ports = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
   if (program().session_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(session, Session::create(owner, device, program()));
@@ -293,8 +300,10 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
   const auto index = static_cast<size_t>(&entry - e.program().entries.data());
   if (index >= e.entries.size())
     return invalid_argument("the entry is not one of this executor's program");
-  SHW_RETURN_IF_ERROR(check_buffers(e.program(), "input", entry, entry.inputs, inputs, false));
-  SHW_RETURN_IF_ERROR(check_buffers(e.program(), "output", entry, entry.outputs, outputs, true));
+  SHW_RETURN_IF_ERROR(
+      check_buffers(e.program(), e.alignments, "input", entry, entry.inputs, inputs, false));
+  SHW_RETURN_IF_ERROR(
+      check_buffers(e.program(), e.alignments, "output", entry, entry.outputs, outputs, true));
   SHW_RETURN_IF_ERROR(check_updates(e.program(), entry, inputs, outputs));
   SHW_RETURN_IF_ERROR(e.check_dependencies(wait_for));
   if (session == nullptr) session = e.session.get();

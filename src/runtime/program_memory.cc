@@ -5,6 +5,7 @@
 
 #include "runtime/host_tensor.h"
 #include "runtime/program_layout.h"
+#include "runtime/validate.h"
 
 namespace shw::runtime {
 
@@ -98,10 +99,21 @@ StorageBase ProgramMemory::base_of(const ProgramStorage& storage) const {
     case StorageKind::kInput:
     case StorageKind::kOutput:
       return {StorageBase::Kind::kPort, nullptr, PortId{storage.port}};
+    case StorageKind::kInOutput:
+      return {StorageBase::Kind::kPort, nullptr, PortId{storage.port}, storage.offset_bytes};
     case StorageKind::kSession:
       return {StorageBase::Kind::kSession, nullptr, {}, storage.offset_bytes};
   }
   return {StorageBase::Kind::kFixed};
+}
+
+PortAlignments port_alignments(const Program& program) {
+  PortAlignments alignments(program.ports.size(), 1);
+  for (uint32_t i = 0; i < program.ports.size(); ++i)
+    alignments[PortId{i}] = element_alignment(program.ports[PortId{i}].global.dtype);
+  for (const ProgramStorage& s : program.storages)
+    if (s.kind == StorageKind::kInOutput) alignments[PortId{s.port}] = arena_alignment(program);
+  return alignments;
 }
 
 int64_t port_bytes(const Program& program, const Port& port) {

@@ -35,7 +35,7 @@ struct StorageBase {
   enum class Kind : uint8_t { kFixed, kPort, kSession } kind;
   std::byte* address = nullptr;  // kFixed: known when the plan is loaded; null: without memory
   PortId port = {};              // kPort: the buffer that a run is given for it
-  int64_t offset_bytes = 0;      // kSession: within the session that a run is given
+  int64_t offset_bytes = 0;      // within that buffer; kSession: within the session of a run
 };
 
 class ProgramMemory {

@@ -37,7 +37,7 @@ class LiveBytes {
   std::vector<int64_t> bytes_;
 };
 
-inline constexpr size_t kNumStorageKinds = 9;  // StorageKind; 0 is no kind
+inline constexpr size_t kNumStorageKinds = 10;  // StorageKind; 0 is no kind
 
 // What one entry holds while each of its steps runs, by whose memory it is.
 //   arena    from the first step that touches a storage to the last

@@ -81,6 +81,7 @@ class Retyping {
     for (uint32_t i = 0; i < factor.size(); ++i) {
       ProgramStorage& s = to_.storages[StorageId{i}];
       if (factor[i] != 0) s.bytes = (s.bytes * factor[i] + 7) / 8;
+      if (s.kind == StorageKind::kInOutput) s = {s.bytes, StorageKind::kArena};
       if (s.kind == StorageKind::kArena || s.kind == StorageKind::kHost)
         s.offset_bytes = -1;  // to be planned again
     }

@@ -379,6 +379,17 @@ class Cli(unittest.TestCase):
         out = self.ok("run", TMP / "strided", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
         self.assertIn("22 tensors, 0 wrong; against expected values, 0 wrong", out)
 
+    def test_outputs_lend_their_memory_to_scratch(self):
+        plan = ["plan", GRAPH, "--mesh", "x=1", "--json", "-o", TMP / "lent"]
+        alone = json.loads(self.ok(*plan))["memory_per_rank"]
+        lent = json.loads(self.ok(*plan, "--lend-outputs"))["memory_per_rank"]
+        self.assertEqual(alone["in_outputs"], 0)
+        self.assertGreater(lent["in_outputs"], 0)
+        self.assertLess(lent["arena"], alone["arena"])
+        self.assertIn("scratch in the memory of outputs until they are written", self.ok("show", TMP / "lent"))
+        out = self.ok("run", TMP / "lent", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
+        self.assertIn("22 tensors, 0 wrong; against expected values, 0 wrong", out)
+
     def test_verify_fails_where_an_expected_value_is_wrong(self):
         whole = TENSORS.read_bytes()
         size = int.from_bytes(whole[:8], "little")

@@ -6,6 +6,7 @@
 
 #include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
+#include "passes/pass.h"
 #include "plan/plan.h"
 #include "runtime/collective/local.h"
 #include "runtime/cuda/plugin/channel.h"
@@ -33,14 +34,31 @@ using testing::view_of;
 // results agree within the rounding of f32, not to the bit.
 class CudaTrainingStep : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Plans, CudaTrainingStep,
-                         ::testing::Values("llama_tiny_2x4", "llama_tiny_host_2x4"));
+                         ::testing::Values("llama_tiny_2x4", "llama_tiny_host_2x4",
+                                           "llama_tiny_2x4 lent"));
+
+// With scratch in the memory of outputs.
+Status lend_outputs(Plan& plan) {
+  static constexpr const PassDef* kAgain[] = {&kPlanMemory};
+  Monitor monitor;
+  plan.program.lends_outputs = true;
+  return run_passes(plan.program, kAgain, monitor).status();
+}
 
 TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
-  std::ifstream file(std::string(SHW_TEST_DATA "/plans/v1/") + GetParam() + ".swplan",
-                     std::ios::binary);
+  const std::string name = GetParam(), lent = " lent";
+  const bool lends = name.ends_with(lent);
+  const std::string stem = name.substr(0, name.size() - (lends ? lent.size() : 0));
+  std::ifstream file(SHW_TEST_DATA "/plans/v1/" + stem + ".swplan", std::ios::binary);
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   auto read = read_plan(bytes);
   ASSERT_TRUE(read.ok()) << read.status().message();
+  const int64_t arena_bytes = read->program.arena_bytes;
+  if (lends) {
+    const Status again = lend_outputs(*read);
+    ASSERT_TRUE(again.ok()) << again.message();
+    ASSERT_LT(read->program.arena_bytes, arena_bytes);
+  }
   const auto plan = std::make_shared<const Plan>(std::move(*read));
   const ProgramEntry& entry = plan->program.entries[0];
   std::vector<HostTensor> inputs;
@@ -64,9 +82,9 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
     const auto got = (*job)->run(entry.name, views);
     ASSERT_TRUE(got.ok()) << got.status().message();
     for (size_t i = 0; i < got->size(); ++i) {
-      const std::string& name = plan->program.output(entry, i).name;
+      const std::string& output = plan->program.output(entry, i).name;
       if (repeat == 1) {
-        EXPECT_TRUE((*got)[i].data == first[i].data) << name << " differs between two runs";
+        EXPECT_TRUE((*got)[i].data == first[i].data) << output << " differs between two runs";
         continue;
       }
       if ((*want)[i].data.empty()) continue;  // a port without a value
@@ -77,7 +95,7 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
         most = std::max(most, std::abs(w));
         apart = std::max(apart, std::abs(w - testing::get((*got)[i].data.data(), type.dtype, e)));
       }
-      EXPECT_LE(apart, 1e-5 * most) << name;
+      EXPECT_LE(apart, 1e-5 * most) << output;
     }
     first = *got;
   }

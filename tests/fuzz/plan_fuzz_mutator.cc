@@ -320,8 +320,9 @@ class Mutator {
     ProgramStorage& s = p_.storages[any(p_.storages)];
     switch (below(5)) {
       case 0:
-        s.kind = static_cast<StorageKind>(1 + below(7));
+        s.kind = static_cast<StorageKind>(1 + below(9));
         if (is_placed(s.kind)) s.port = UINT32_MAX;
+        if (s.kind == StorageKind::kInOutput) s.port = below(p_.ports.size() + 1);
         break;
       case 1:
         s.bytes = one_in(2) ? s.bytes / 2 : number();

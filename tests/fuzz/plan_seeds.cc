@@ -1,5 +1,6 @@
 // Writes small plans to begin fuzzing with, so that every kernel, collective and kind of storage
 // occurs: usage: plan_seeds FOLDER
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -108,6 +109,30 @@ Result<std::vector<uint8_t>> with_host_memory() {
   return write_plan(compiled.plan);
 }
 
+// What lies in the memory of an output until that is written.
+constexpr const char* kChain = R"(
+input input.x: %x : f32[8,32]
+%a = tanh(%x) : f32[8,32]
+%b = cumsum(%a, dim=1) : f32[8,32]
+%c = cumsum(%b, dim=0) : f32[8,32]
+%d = cumsum(%c, dim=1) : f32[8,32]
+return output.0 = %d
+)";
+
+Result<std::vector<uint8_t>> with_lent_outputs() {
+  CompileOptions options;
+  options.mesh = "a=2";
+  options.keep_graph = false;
+  options.lend_outputs = true;
+  Monitor monitor;
+  SHW_ASSIGN_OR_RETURN(Compiled compiled,
+                       compile(write_graph(*parse_graph(kChain)), options, monitor));
+  const auto is_lent = [](const ProgramStorage& s) { return s.kind == StorageKind::kInOutput; };
+  if (std::ranges::none_of(compiled.plan.program.storages, is_lent))
+    return internal_error("nothing lies in an output");
+  return std::move(compiled.bytes);
+}
+
 int write_seeds(const std::filesystem::path& folder) {
   std::vector<std::pair<std::string, Graph>> graphs;
   for (const testing::OpCase& c : testing::op_cases()) {
@@ -127,12 +152,13 @@ int write_seeds(const std::filesystem::path& folder) {
         .write(reinterpret_cast<const char*>(plan.data()),
                static_cast<std::streamsize>(plan.size()));
   };
-  const auto host = with_host_memory();
-  if (!host.ok()) {
-    std::fprintf(stderr, "host memory: %s\n", host.status().message().c_str());
-    return 1;
+  for (const auto& special : {with_host_memory(), with_lent_outputs()}) {
+    if (!special.ok()) {
+      std::fprintf(stderr, "%s\n", special.status().message().c_str());
+      return 1;
+    }
+    write(*special);
   }
-  write(*host);
   for (const auto& [name, graph] : graphs)
     for (const char* layout : {"free", "S(0)"}) {
       CompileOptions options;

@@ -129,6 +129,9 @@ typedef int32_t (*shw_progress_fn)(void* user, const shw_progress* progress);
 #define SHW_COMPILE_NO_EINSUM ((uint64_t)1) /* do not turn view-mm-view into einsum */
 #define SHW_COMPILE_NO_GRAPH ((uint64_t)2)  /* do not store the graph in the plan */
 #define SHW_COMPILE_STRIDED ((uint64_t)4)   /* offer strided shards; SHW_RULES_FULL only */
+/* Scratch may lie in the memory of outputs until they are written: a smaller arena. Runs write to
+ * all of an output's memory from their begin, which must be aligned to 256 bytes. */
+#define SHW_COMPILE_LEND_OUTPUTS ((uint64_t)8)
 
 /* Options of shw_plan_compile(). All pointers are lent for the call. */
 typedef struct shw_compile_options {

@@ -341,7 +341,8 @@ SHW_API shw_status* shw_plan_choose_bucket(const shw_plan* plan, const char* ent
  *   objective, bound, proven, compute, comm, transition   of the summary
  *   nodes, strategies, mesh, ranks, hardware, rules, overlap
  *   collectives          by kind: `count`, `wire_bytes_per_rank`
- *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`
+ *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`;
+ *                        `in_outputs`: scratch in the memory of outputs until they are written
  *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
  *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
  *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of

@@ -275,6 +275,8 @@ typedef struct shw_run {
    *   a buffer   receives the output. Nothing is allocated: the way to run step after step
    *   NULL       becomes a new handle, which the caller destroys
    *   NULL, and the port is not present   stays NULL
+   * A buffer is aligned to its elements; that of an output to 256 bytes if the plan was made with
+   * SHW_COMPILE_LEND_OUTPUTS.
    * An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL,
    * which becomes another handle of the same memory. No other output may overlap an input. If the
    * call fails, all elements stay as they were. */

@@ -29,7 +29,7 @@ struct Damage {
 TEST(Verify, RefusesWhatIsNotSound) {
   const Damage damages[] = {
       {"mesh", [](Program& p) { p.mesh[0].size = 0; }, "sizes are at least 1"},
-      {"storage kind", [](Program& p) { p.storages[StorageId{0}].kind = StorageKind(9); },
+      {"storage kind", [](Program& p) { p.storages[StorageId{0}].kind = StorageKind(10); },
        "unknown kind"},
       {"scratch of a port", [](Program& p) { p.storages[StorageId{3}].port = 0; },
        "storage 3: it is scratch, and says that it belongs to a port"},
@@ -216,6 +216,104 @@ TEST(Verify, SeesAcrossStreams) {
   p.num_events = 3;
   p.steps[4].waits = {2};
   EXPECT_TRUE(verify(p, true).ok());
+}
+
+// `later` is made of `early`, and the output of `later`. `early` may lie in the output's memory.
+struct Lent {
+  Lent() {
+    p.mesh = {{"x", 2}};
+    const TensorType type = row_major(Dtype::kF32, {64});
+    const auto value = [&](StorageKind kind, uint32_t port, int64_t offset) {
+      return p.values.push_back({type, p.storages.push_back({256, kind, port, offset}), 0});
+    };
+    const ValueId x = value(StorageKind::kInput, 0, -1);
+    early = value(StorageKind::kInOutput, 1, 0);
+    later = value(StorageKind::kArena, UINT32_MAX, 0);
+    y = value(StorageKind::kOutput, 1, -1);
+    for (const auto& [in, out] : {std::pair(x, early), {early, later}, {later, y}})
+      add("neg", in, out);
+    p.ports.push_back({"input.0", PortRole::kInput, type, Layout{}, x});
+    p.ports.push_back({"output", PortRole::kResult, type, Layout{}, y});
+    p.entries.push_back(entry({PortId{0}}, {PortId{1}}, 0, 3));
+    p.arena_bytes = p.live_peak_bytes = 256;
+  }
+  static ProgramEntry entry(std::vector<PortId> inputs, std::vector<PortId> outputs, uint32_t first,
+                            uint32_t steps) {
+    ProgramEntry e;
+    e.name = "entry" + std::to_string(first);
+    e.inputs = std::move(inputs);
+    e.outputs = std::move(outputs);
+    e.first_step = first;
+    e.num_steps = steps;
+    return e;
+  }
+  void add(const char* kernel, ValueId in, ValueId out) {
+    ProgramStep& s = p.steps.emplace_back();
+    s.kernel = kernel;
+    s.inputs = {in};
+    s.outputs = {out};
+  }
+  ProgramStorage& of(ValueId v) { return p.storages[p.values[v].storage]; }
+  void expect_refused(const std::string& why) const {
+    const Status s = verify(p, true);
+    EXPECT_NE(s.message().find(why), std::string::npos) << why << ": " << s.message();
+  }
+
+  Program p;
+  ValueId early, later, y;
+};
+
+TEST(VerifyLent, ScratchMayLieInAnOutputUntilItIsWritten) {
+  const Lent sound;
+  EXPECT_TRUE(verify(sound.p, true).ok()) << verify(sound.p, true).message();
+  Lent read;  // while the output is written
+  read.of(read.later) = {256, StorageKind::kInOutput, 1, 0};
+  read.of(read.early) = {256, StorageKind::kArena, UINT32_MAX, 0};
+  read.expect_refused("step 2 (neg): storage 3 takes bytes that step 2 may still be using");
+  Lent behind;  // after the output was written
+  behind.add("neg", ValueId{0}, behind.early);
+  behind.p.steps[0].outputs = {behind.later};
+  behind.p.steps.erase(behind.p.steps.begin() + 1);
+  behind.expect_refused(
+      "step 2 (neg): storage 1 takes bytes of output 'output', which has been written to");
+}
+
+TEST(VerifyLent, ScratchLiesWithinAnOutputOfItsEntry) {
+  Lent beyond;
+  beyond.of(beyond.early).offset_bytes = 256;
+  beyond.expect_refused("storage 1: it ends beyond the output of 256 bytes");
+  Lent askew;
+  askew.of(askew.early).offset_bytes = 64;
+  askew.expect_refused("offset 64 is not a multiple of 256");
+  for (const uint32_t port : {0u, 2u, UINT32_MAX}) {
+    Lent nowhere;
+    nowhere.of(nowhere.early).port = port;
+    nowhere.expect_refused("storage 1: it is in the memory of an output that does not exist");
+  }
+  Lent other;  // the output is another entry's
+  other.p.entries = {Lent::entry({PortId{0}}, {}, 0, 2), Lent::entry({}, {PortId{1}}, 2, 1)};
+  other.expect_refused("it uses port 'output', which the entry does not have");
+}
+
+// Two streams write halves of an output, and only one of them waits for the scratch in it.
+TEST(VerifyLent, EveryWriterWaitsForTheScratch) {
+  Lent t;
+  t.p.streams.push_back({StreamKind::kCommunication, {}});
+  const TensorType half = row_major(Dtype::kF32, {32});
+  const StorageId y = t.p.values[t.y].storage;
+  const ValueId first = t.p.values.push_back({half, y, 0});
+  const ValueId second = t.p.values.push_back({half, y, 128});
+  const ValueId x = t.p.values.push_back({half, t.p.values[ValueId{0}].storage, 0});
+  t.p.steps.pop_back();
+  t.add("neg", x, first);
+  t.add("neg", x, second);
+  t.p.steps[3].stream = 1;
+  t.p.entries[0].num_steps = 4;
+  t.expect_refused("step 3 (neg): storage 3 takes bytes that step 0 may still be using");
+  t.p.num_events = 1;
+  t.p.steps[1].records = 0;
+  t.p.steps[3].waits = {0};
+  EXPECT_TRUE(verify(t.p, true).ok()) << verify(t.p, true).message();
 }
 
 // The members of a group meet in the order of their steps: two that may run at once could meet

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -517,6 +518,33 @@ TEST(Executor, RefusesBuffersThatAreTooSmall) {
   std::vector<BufferRef> crooked{
       Buffer::borrow(reinterpret_cast<std::byte*>(odd.data()) + 1, 16, {})};
   EXPECT_EQ((*executor)->enqueue(entry, crooked, out).status().code(), Code::kInvalidArgument);
+}
+
+// What lies in an output until it is written is aligned as in the arena.
+TEST(Executor, RefusesOutputsThatScratchCannotLieIn) {
+  ProgramBuilder b({{"a", 1}});
+  const ValueId x = b.input("x", Dtype::kF32, {64}, layout("R", 1));
+  const TensorType type = row_major(Dtype::kF32, {64});
+  const ValueId early = b.compute("neg", {x}, type);
+  b.output("y", b.compute("neg", {early}, type), {64}, layout("R", 1));
+  const auto plan = std::make_shared<Plan>(*b.finish());
+  plan->program.storages[plan->program.values[early].storage] = {256, StorageKind::kInOutput, 1, 0};
+  auto device = std::make_shared<cpu::CpuDevice>();
+  auto executor = Executor::create(plan, device, LocalHub::create(b.mesh())->provider(0));
+  ASSERT_TRUE(executor.ok());
+  const ProgramEntry& entry = *(*executor)->find_entry("step");
+  const std::vector<float> want(64, 3);
+  std::vector<BufferRef> in{buffer_of(device, want)}, made(1);
+  const auto run = (*executor)->enqueue(entry, in, made);
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  ASSERT_TRUE(run->wait().ok());
+  EXPECT_EQ(std::memcmp(made[0]->data(), want.data(), 256), 0);
+  alignas(256) std::byte memory[256 + 64];
+  std::vector<BufferRef> crooked{Buffer::borrow(memory + 64, 256, {})};
+  const Status refused = (*executor)->enqueue(entry, in, crooked).status();
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.message().find("output 0, 'y', is not aligned to 256 bytes"), std::string::npos)
+      << refused.message();
 }
 
 TEST(Buffer, ReleasesBorrowedMemoryOnce) {

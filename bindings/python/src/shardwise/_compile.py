@@ -50,6 +50,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``prefetch_bytes``, ``prefetch_depth``: what starting collectives early may cost: bytes (default 512 MiB), and steps of compute before the first reader (256)
         * ``products_between_reductions``: products between two reductions of gradients, at most, as far as the schedule puts products off (8)
         * ``fuse_bytes``: gathers of parameters and all-reduces of gradients of one group are fused into buffers of up to so many bytes where that makes the simulated step shorter (default: none)
+        * ``lend_outputs=True`` lets scratch lie in the memory of outputs until they are written: a smaller arena; memory given to runs for outputs must be aligned to 256 bytes
         * ``host_memory``: bytes of host memory of a rank, where results may wait for the backward pass under recompute "auto" (default: none)
         * ``grad_reduce_dtype``: gradients are cast to it before they are reduced
         * ``overlap``: "none", "prefetch" with ``prefetch_scale``, "bounded" with ``bounded_share``, or "simulated": the fastest placement found in the simulator;

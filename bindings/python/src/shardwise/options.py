@@ -102,7 +102,8 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
                     recompute: str | None = None, prefetch_bytes: Memory | None = None, prefetch_depth: int | None = None,
                     products_between_reductions: int | None = None, fuse_bytes: Memory | None = None, host_memory: Memory | None = None,
                     overlap: str | None = None, prefetch_scale: float | None = None, bounded_share: float | None = None,
-                    time_limit: float | None = None, threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False) -> Any:
+                    time_limit: float | None = None, threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False,
+                    lend_outputs: bool = False) -> Any:
     """A ``shw_compile_options`` of Python's arguments, which :func:`shardwise.compile` explains."""
     record = new("compile_options", rules=_choice("rules", rules, RULES), overlap=_choice("overlap", overlap, OVERLAPS),
                  optimizer_factor=optimizer_factor, recompute=recompute, prefetch_depth=prefetch_depth,
@@ -115,7 +116,8 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
     if host_memory is not None:
         record.host_memory_bytes = parse_bytes(host_memory)
     record.flags = ((0 if einsum else clib.SHW_COMPILE_NO_EINSUM) | (0 if keep_graph else clib.SHW_COMPILE_NO_GRAPH)
-                    | (clib.SHW_COMPILE_STRIDED if strided else 0))
+                    | (clib.SHW_COMPILE_STRIDED if strided else 0)
+                    | (clib.SHW_COMPILE_LEND_OUTPUTS if lend_outputs else 0))
     set_array(record, "mesh_axes", list(axes_of(mesh)))
     if isinstance(hardware, str):
         record.hardware = hardware

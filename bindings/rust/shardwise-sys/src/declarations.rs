@@ -11,6 +11,7 @@ pub const SHW_NODE_HAS_REGION: u64 = 2;
 pub const SHW_COMPILE_NO_EINSUM: u64 = 1;
 pub const SHW_COMPILE_NO_GRAPH: u64 = 2;
 pub const SHW_COMPILE_STRIDED: u64 = 4;
+pub const SHW_COMPILE_LEND_OUTPUTS: u64 = 8;
 pub const SHW_EXECUTOR_GRAPHS: u64 = 1;
 pub const SHW_BENCH_TEXT: u64 = 1;
 pub const SHW_BENCH_TRACE: u64 = 2;
@@ -1557,7 +1558,7 @@ pub struct shw_run {
     /// This rank's pieces, in the order of shw_plan_entry::inputs; NULL where a port is not present. A piece has the same shape on every rank. Where a dim is not divided evenly, the end of the last ranks' pieces is padding, which may have any values, in outputs too.
     pub inputs: *const *mut shw_buffer,
     pub num_inputs: usize,
-    /// In the order of shw_plan_entry::outputs. What to put into an element, and what the call makes of it:   a buffer   receives the output. Nothing is allocated: the way to run step after step   NULL       becomes a new handle, which the caller destroys   NULL, and the port is not present   stays NULL An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL, which becomes another handle of the same memory. No other output may overlap an input. If the call fails, all elements stay as they were.
+    /// In the order of shw_plan_entry::outputs. What to put into an element, and what the call makes of it:   a buffer   receives the output. Nothing is allocated: the way to run step after step   NULL       becomes a new handle, which the caller destroys   NULL, and the port is not present   stays NULL A buffer is aligned to its elements; that of an output to 256 bytes if the plan was made with SHW_COMPILE_LEND_OUTPUTS. An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL, which becomes another handle of the same memory. No other output may overlap an input. If the call fails, all elements stay as they were.
     pub outputs: *mut *mut shw_buffer,
     pub num_outputs: usize,
     /// Runs of other executors that must end before this one begins. If one failed, this run fails.
@@ -2513,7 +2514,8 @@ functions! {
     ///   objective, bound, proven, compute, comm, transition   of the summary
     ///   nodes, strategies, mesh, ranks, hardware, rules, overlap
     ///   collectives          by kind: `count`, `wire_bytes_per_rank`
-    ///   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`
+    ///   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`;
+    ///                        `in_outputs`: scratch in the memory of outputs until they are written
     ///   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
     ///                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
     ///                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of

@@ -293,6 +293,14 @@ impl CompileOptions {
         self
     }
 
+    /// Lets scratch lie in the memory of outputs until they are written: a smaller arena. The memory
+    /// that runs are given for outputs must be aligned to 256 bytes.
+    #[must_use]
+    pub fn lend_outputs(mut self) -> Self {
+        self.flags |= sys::SHW_COMPILE_LEND_OUTPUTS;
+        self
+    }
+
     /// Calls `call` with these options as C takes them, and resumes a panic of the hook.
     #[track_caller]
     pub(crate) fn lend<T>(
