@@ -38,14 +38,19 @@ Result<runtime::RankBackend> backend_of(shw_device_kind kind, int64_t ranks,
 
 Result<runtime::BenchOptions> read_options(const shw_bench_options& in, int64_t ranks,
                                            const ContextRef& context) {
-  SHW_RETURN_IF_ERROR(check_flags(in.flags, SHW_BENCH_TEXT | SHW_BENCH_TRACE));
-  if (in.flags == (SHW_BENCH_TEXT | SHW_BENCH_TRACE))
-    return invalid_argument("SHW_BENCH_TEXT and SHW_BENCH_TRACE do not go together");
+  SHW_RETURN_IF_ERROR(
+      check_flags(in.flags, SHW_BENCH_TEXT | SHW_BENCH_TRACE | SHW_BENCH_WHOLE | SHW_BENCH_GRAPHS));
+  if ((in.flags & SHW_BENCH_TRACE) != 0 && in.flags != SHW_BENCH_TRACE)
+    return invalid_argument(
+        "SHW_BENCH_TRACE does not go together with SHW_BENCH_TEXT, SHW_BENCH_WHOLE or "
+        "SHW_BENCH_GRAPHS");
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
   runtime::BenchOptions ours;
   if (in.entry != nullptr) ours.entry = in.entry;
   if (in.warm_up != 0) ours.warm_up = std::max(in.warm_up, 0);
   if (in.repeats != 0) ours.repeats = in.repeats;
+  ours.whole = (in.flags & SHW_BENCH_WHOLE) != 0;
+  ours.graphs = (in.flags & SHW_BENCH_GRAPHS) != 0;
   SHW_ASSIGN_OR_RETURN(ours.backend, backend_of(in.device, ranks, context));
   return ours;
 }

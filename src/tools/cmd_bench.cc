@@ -55,8 +55,11 @@ Status time_collectives(BenchOptions& o) {
 Status run_bench(BenchOptions& o) {
   if (o.of_collectives == !o.plan.empty())
     return invalid_argument("bench takes either PLAN, or --collectives with --mesh");
-  if (o.of_collectives && !o.trace.empty())
-    return invalid_argument("--trace is of the steps of a plan");
+  const bool whole = o.bench.whole || o.bench.graphs;
+  if (o.of_collectives && (whole || !o.trace.empty()))
+    return invalid_argument("--trace, --whole and --graphs are of the steps of a plan");
+  if (whole && !o.trace.empty())
+    return invalid_argument("--trace needs the times of launches, which --whole and --graphs lack");
   if (o.of_collectives == o.mesh.empty())
     return invalid_argument("--collectives and --mesh belong together");
   return o.of_collectives ? time_collectives(o) : time_plan(o);
@@ -82,6 +85,9 @@ void add_bench(CommandLine& command_line) {
       "--trace", o->trace,
       "Where to write when each launch of the last run began and ended on each rank, by its "
       "device's clock (.json, for ui.perfetto.dev)");
+  verb.flag("--whole", o->bench.whole,
+            "Time runs as a whole, with nothing timed inside them: no table, no floor");
+  verb.flag("--graphs", o->bench.graphs, "Run steps as CUDA graphs, which are timed as a whole");
   verb.flag("--json", o->json, "Print the result as JSON");
   runtime::CollectiveBenchOptions& c = o->collectives;
   const char* const heading = "Collectives";

@@ -539,7 +539,18 @@ static void benchmarks(const shw_plan* plan) {
   EXPECT(strstr((const char*)shw_blob_data(made), "\"traceEvents\"") != NULL);
   shw_blob_destroy(made);
   options.flags = SHW_BENCH_TEXT | SHW_BENCH_TRACE;
-  EXPECT_REFUSED(shw_plan_bench(plan, &options, &made), SHW_INVALID_ARGUMENT, "do not go together");
+  EXPECT_REFUSED(shw_plan_bench(plan, &options, &made), SHW_INVALID_ARGUMENT,
+                 "SHW_BENCH_TRACE does not go together with");
+  options.flags = SHW_BENCH_WHOLE | SHW_BENCH_TRACE;
+  EXPECT_REFUSED(shw_plan_bench(plan, &options, &made), SHW_INVALID_ARGUMENT,
+                 "SHW_BENCH_TRACE does not go together with");
+  options.flags = SHW_BENCH_WHOLE;
+  EXPECT_OK(shw_plan_bench(plan, &options, &made));
+  EXPECT(strstr((const char*)shw_blob_data(made), "\"whole\":true") != NULL ||
+         strstr((const char*)shw_blob_data(made), "\"whole\": true") != NULL);
+  shw_blob_destroy(made);
+  options.flags = SHW_BENCH_GRAPHS;
+  EXPECT_REFUSED(shw_plan_bench(plan, &options, &made), SHW_UNIMPLEMENTED, "graphs");
   options.flags = 0;
   options.device = SHW_DEVICE_CUDA;
   shw_status* on_gpus = shw_plan_bench(plan, &options, &made);

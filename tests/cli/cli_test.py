@@ -414,6 +414,13 @@ class Cli(unittest.TestCase):
         self.ok("bench", PLAN, "--repeats", 1, "--warm-up", 0, "--trace", TMP / "cpu.trace.json")
         self.check_timeline(json.loads((TMP / "cpu.trace.json").read_text())["traceEvents"])
         self.assertIn("computes nothing", self.ok("bench", PLAN, "--device", "null"))
+        whole = json.loads(self.ok("bench", PLAN, "--whole", "--repeats", 1, "--json"))
+        self.assertEqual((whole["whole"], whole["graphs"], whole["floor_seconds"]), (True, False, 0))
+        self.assertEqual([rank["kernels"] for rank in whole["ranks"]], [[]] * 8)
+        self.assertNotIn("floor", self.ok("bench", PLAN, "--whole", "--repeats", 1))
+        self.refused("bench", PLAN, "--graphs", code=1, says="UNIMPLEMENTED")
+        self.refused("bench", PLAN, "--whole", "--trace", TMP / "x.json", code=1, says="--trace needs the times of launches")
+        self.refused("bench", "--collectives", "--mesh", "a=2", "--graphs", code=1, says="of the steps of a plan")
 
     def check_timeline(self, events):
         """Of all ranks, launches on several tracks, which follow each other on each track."""
@@ -432,6 +439,7 @@ class Cli(unittest.TestCase):
             text = self.ok("bench", PLAN, "--device", "cuda", "--repeats", 1, "--warm-up", 0)
             self.assertIn("device cuda (a FAKE of Shardwise's tests: no time means anything)", text)
             self.assertIn("all_reduce.sum[tp]", text)
+            self.assertIn(" ms as CUDA graphs, ", self.ok("bench", PLAN, "--device", "cuda", "--graphs", "--repeats", 1, "--warm-up", 0))
             self.ok("bench", PLAN, "--device", "cuda", "--repeats", 1, "--warm-up", 0, "--trace", TMP / "measured.trace.json")
             self.check_timeline(json.loads((TMP / "measured.trace.json").read_text())["traceEvents"])
             collectives = self.ok("bench", "--collectives", "--mesh", "a=2", "--device", "cuda", "--max-bytes", 4096, "--repeats", 2)

@@ -5,7 +5,7 @@ import json
 import pickle
 
 import pytest
-from conftest import DATA, MESH, ROOT, mlp
+from conftest import DATA, MESH, ROOT, mlp, mlp_values
 
 import shardwise as sw
 
@@ -143,6 +143,25 @@ def test_this_machine_is_hardware_to_plan_for(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # no GPU, wherever this runs
     with pytest.raises(sw.Unavailable, match="CUDA"):
         sw.measure_hardware("cuda")
+
+
+def test_steps_are_timed(plan):
+    times = plan.bench(warm_up=0, repeats=1)
+    assert times["floor_seconds"] > 0 and all(rank["kernels"] for rank in times["ranks"])
+    whole = plan.bench(warm_up=0, repeats=1, whole=True)
+    assert whole["whole"] and whole["seconds"]["median"] > 0 and not any(rank["kernels"] for rank in whole["ranks"])
+    assert not plan.bench(device="null", warm_up=0, repeats=1)["computes"]
+    with pytest.raises(sw.Unimplemented, match="graphs"):
+        plan.bench(graphs=True)
+    with pytest.raises(sw.InvalidArgument, match="tpu"):
+        plan.bench(device="tpu")
+
+
+def test_outputs_lend_their_memory_to_scratch():
+    alone, lent = (sw.compile(mlp(), {"x": 1}, lend_outputs=lends) for lends in (False, True))
+    assert lent.summary["arena_bytes"] < alone.summary["arena_bytes"]
+    want, got = (plan.executor().run(mlp_values()) for plan in (alone, lent))
+    assert all((want[name].numpy() == got[name].numpy()).all() for name in want)
 
 
 def test_collectives_are_timed_and_checked():

@@ -468,6 +468,10 @@ SHW_API void shw_event_destroy(shw_event* event);
 /* When each launch of the last run began and ended on each rank, by its device's clock: JSON for
    ui.perfetto.dev, in place of all else. Not with SHW_BENCH_TEXT. */
 #define SHW_BENCH_TRACE ((uint64_t)2)
+/* Only runs as a whole, with nothing timed inside them, which costs a GPU a little time: no
+   products alone, and ranks without kernels. Not with SHW_BENCH_TRACE. */
+#define SHW_BENCH_WHOLE ((uint64_t)4)
+#define SHW_BENCH_GRAPHS ((uint64_t)8) /* as CUDA graphs, timed as SHW_BENCH_WHOLE says */
 
 /* Options of shw_plan_bench(). All pointers are lent for the call. */
 typedef struct shw_bench_options {

@@ -50,8 +50,8 @@ class Job {
   static Result<Job> create(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
     Job job;
     ExecutorOptions executor = options.executor;
-    executor.time_steps = options.time_launches;
-    job.time_launches_ = options.time_launches;
+    executor.graphs = options.graphs;
+    executor.time_steps = job.time_launches_ = !options.whole && !options.graphs;
     SHW_ASSIGN_OR_RETURN(job.ranks_,
                          VirtualRanks::create(std::move(plan), executor, options.backend));
     SHW_ASSIGN_OR_RETURN(
@@ -271,8 +271,10 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   result.model = device.model();
   result.warm_up = options.warm_up;
   result.repeats = options.repeats;
+  result.whole = options.whole || options.graphs;
+  result.graphs = options.graphs;
   result.computes = device.can().computes;
-  if (!result.computes || !options.time_launches) products.clear();
+  if (!result.computes || result.whole) products.clear();
   SHW_ASSIGN_OR_RETURN(RateMeter meter, RateMeter::create(job.ranks().devices(), job.ranks().mesh(),
                                                           std::move(products)));
   for (int64_t i = 0; i < options.warm_up; ++i) SHW_RETURN_IF_ERROR(job.run());

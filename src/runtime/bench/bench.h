@@ -18,9 +18,11 @@ struct BenchOptions {
   std::string entry;    // empty: the plan's first
   int64_t warm_up = 2;  // runs that are not counted
   int64_t repeats = 10;
-  bool time_launches =
-      true;  // false: only whole runs, without events: no floor, ranks have no times
-  ExecutorOptions executor;  // `time_steps` is set as `time_launches` says
+  // Only runs as a whole, with no event inside them, which costs a GPU a little time: no floor, and
+  // ranks have no times. So it is with graphs, which can be timed in no other way.
+  bool whole = false;
+  bool graphs = false;       // as CUDA graphs
+  ExecutorOptions executor;  // `time_steps` and `graphs` are set as those above say
   RankBackend backend;
 };
 
@@ -63,6 +65,7 @@ struct BenchResult {
   std::string entry, device, model;  // model: what its maker calls the device; may be empty
   std::string hardware;              // that the plan was made for
   int64_t warm_up = 0, repeats = 0;
+  bool whole = false, graphs = false;  // of the options
   bool computes = true;         // false: the times are those of launching, and there is no floor
   Quartiles seconds;            // of a run, from its enqueueing to its end on every rank
   double cpu_seconds = 0;       // of this process in a run, median; all ranks together

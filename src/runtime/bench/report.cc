@@ -66,9 +66,10 @@ std::string to_text(const BenchResult& b) {
              b.entry.c_str(), b.ranks.size(), b.device.c_str(),
              b.model.empty() ? "" : (" (" + b.model + ")").c_str(),
              static_cast<long long>(b.repeats), static_cast<long long>(b.warm_up));
-  text += format("step     %.3f ms, quartiles %.3f and %.3f; %.3f ms of CPU\n",
-                 b.seconds.median * kMilli, b.seconds.low * kMilli, b.seconds.high * kMilli,
-                 b.cpu_seconds * kMilli);
+  text += format("step     %.3f ms%s, quartiles %.3f and %.3f; %.3f ms of CPU\n",
+                 b.seconds.median * kMilli, b.graphs ? " as CUDA graphs" : "",
+                 b.seconds.low * kMilli, b.seconds.high * kMilli, b.cpu_seconds * kMilli);
+  if (b.whole) return text;
   double planned = 0;
   for (const BenchRank& rank : b.ranks) planned = std::max(planned, planned_seconds(rank));
   text += format("planned  %.3f ms one step after another, on hardware %s\n", planned * kMilli,
@@ -90,6 +91,7 @@ std::string to_json(const BenchResult& b) {
   json.begin_object().member("entry", std::string_view(b.entry));
   json.member("device", std::string_view(b.device)).member("model", std::string_view(b.model));
   json.member("hardware", std::string_view(b.hardware)).member("computes", b.computes);
+  json.member("whole", b.whole).member("graphs", b.graphs);
   json.member("warm_up", b.warm_up).member("repeats", b.repeats);
   write_quartiles(json, "seconds", b.seconds);
   json.member("cpu_seconds", b.cpu_seconds).member("flops_per_second", b.flops_per_second);

@@ -101,7 +101,7 @@ TEST(Bench, TheTimelineHasEveryLaunchOfEveryRank) {
 
 TEST(Bench, WholeRunsHaveNoTimesOfLaunches) {
   BenchOptions options = quick("cpu");
-  options.time_launches = false;
+  options.whole = true;
   const auto result = bench(small_plan(), options);
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_GT(result->seconds.low, 0);

@@ -179,16 +179,25 @@ class Plan:
         with open(path, "wb") as file:
             file.write(clib.shw_plan_to_trace(self._handle, entry))
 
-    def bench(self, entry: str | None = None, *, warm_up: int = 2, repeats: int = 10) -> dict[str, Any]:
+    def bench(self, entry: str | None = None, *, device: str = "cpu", warm_up: int = 2, repeats: int = 10, whole: bool = False,
+              graphs: bool = False) -> dict[str, Any]:
         """Times an entry on virtual ranks, on made-up inputs: ``seconds`` of a run, ``floor_seconds`` of its matrix products alone at the best
         rate of this machine, and for each of ``ranks`` its ``kernels`` with their time, what the plan says that they take on its ``hardware``
         (``planned_seconds``), FLOP/s and bytes/s.
 
         :param entry: its name; None: the first
+        :param device: what the ranks run on: "cpu", "cuda", a GPU each, or "null", which computes nothing
         :param warm_up: runs that are not counted
         :param repeats: runs that are
+        :param whole: only runs as a whole, with nothing timed inside them: no floor, and ranks without kernels
+        :param graphs: as CUDA graphs, which are timed as a whole
+        :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
+        :raises Unimplemented: ``graphs`` on a device that has none
         """
-        options = new("bench_options", entry=entry, warm_up=warm_up or -1, repeats=repeats)
+        from .executor import device_kind
+
+        options = new("bench_options", entry=entry, device=device_kind(device), warm_up=warm_up or -1, repeats=repeats)
+        options.flags = (clib.SHW_BENCH_WHOLE if whole else 0) | (clib.SHW_BENCH_GRAPHS if graphs else 0)
         result: dict[str, Any] = json.loads(clib.shw_plan_bench(self._handle, options))
         return result
 

@@ -20,6 +20,10 @@ pub struct BenchOptions<'a> {
     pub repeats: Option<i32>,
     /// A table for a person, in place of JSON.
     pub as_text: bool,
+    /// Only runs as a whole, with nothing timed inside them.
+    pub whole: bool,
+    /// As CUDA graphs, which are timed as a whole.
+    pub graphs: bool,
 }
 
 impl Plan {
@@ -31,7 +35,13 @@ impl Plan {
         raw.device = options.device.map_or(0, DeviceKind::raw);
         raw.warm_up = options.warm_up.map_or(0, |runs| if runs == 0 { -1 } else { runs });
         raw.repeats = options.repeats.unwrap_or(0);
-        raw.flags = if options.as_text { sys::SHW_BENCH_TEXT } else { 0 };
+        for (is_set, flag) in [
+            (options.as_text, sys::SHW_BENCH_TEXT),
+            (options.whole, sys::SHW_BENCH_WHOLE),
+            (options.graphs, sys::SHW_BENCH_GRAPHS),
+        ] {
+            raw.flags |= if is_set { flag } else { 0 };
+        }
         // SAFETY: all that is pointed to lives for the call.
         let blob = Blob::create(&self.keep, |out| unsafe { sys::shw_plan_bench(self.as_ptr(), &raw, out) })?;
         Ok(blob.to_text())
