@@ -114,7 +114,7 @@ class Trws {
     uint32_t to_first, to_second;
     uint32_t map;
   };
-  // By cell of an edge's padded table, and of the transpose. The number of labels: none fits.
+  // By cell of an edge's padded table, and of the transpose.
   struct FoldMap {
     std::vector<uint8_t> label, reverse;
   };
@@ -133,6 +133,10 @@ class Trws {
   Result<bool> drop_unsupported(std::vector<std::vector<uint32_t>>& left);
   Status build(const std::vector<std::vector<uint32_t>>& left);
   void build_nodes();
+  Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
+  Status round_tables();
+  Result<double> run(int64_t step);
+
   // trws_folds.cc
   Status find_folds();
   Result<FoldMap> map_of(const Fold& fold) const;
@@ -143,13 +147,10 @@ class Trws {
   bool is_fold_edge(size_t edge) const {
     return !is_fold_edge_.empty() && is_fold_edge_[edge] != 0;
   }
-  double* fold_costs(uint32_t v) { return fold_costs_.data() + problem_.first_label(v) + v; }
+  double* fold_costs(uint32_t v) { return fold_costs_.data() + problem_.first_label(v); }
   const double* fold_costs(uint32_t v) const {
-    return fold_costs_.data() + problem_.first_label(v) + v;
+    return fold_costs_.data() + problem_.first_label(v);
   }
-  Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
-  Status round_tables();
-  Result<double> run(int64_t step);
 
   const PlacementProblem& problem_;
   Watch& watch_;
@@ -161,7 +162,7 @@ class Trws {
   std::vector<Fold> folds_;                        // by edge, ascending
   std::vector<uint8_t> is_folded_, is_fold_edge_;  // by variable, by edge; empty: no folds
   std::vector<FoldMap> maps_;
-  std::vector<double> fold_costs_;  // of all labels, and an infinite one after each variable's
+  std::vector<double> fold_costs_;  // at problem_.first_label(v) + label
   std::vector<TrwsFold> arc_folds_;
   Rows unary_, marginals_, messages_, tables_, scratch_, fold_scratch_;
   Cells rounded_cells_, rounded_scratch_;
@@ -196,8 +197,7 @@ void Trws::decode(bool forward, Pick pick, Fits fits, std::vector<uint32_t>& cho
       for (const TrwsFold& fold : folds(arc))
         for (uint32_t i = 0; is_done(a) && i < node.labels; ++i) {
           const uint32_t label = fold.reverse[cell + i];
-          const bool is_one = label < nodes_[fold.variable].labels;
-          costs[i] += is_one && fits(fold.variable, label) ? fold.costs[label] : kForbidden;
+          costs[i] += fits(fold.variable, label) ? fold.costs[label] : kForbidden;
         }
     }
     choice[v] = pick(v, std::span<const double>(costs));
@@ -207,7 +207,7 @@ void Trws::decode(bool forward, Pick pick, Fits fits, std::vector<uint32_t>& cho
         const uint32_t label =
             fold.reverse[size_t{choice[arcs_[a].other]} * node.stride + choice[v]];
         costs.assign(nodes_[fold.variable].labels, kForbidden);
-        if (label < costs.size()) costs[label] = fold.costs[label];
+        costs[label] = fold.costs[label];
         choice[fold.variable] = pick(fold.variable, std::span<const double>(costs));
       }
   }

@@ -10,7 +10,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kMostFoldedLabels = UINT8_MAX;  // one number more says that none fits
+constexpr uint32_t kMostFoldedLabels = UINT8_MAX + 1;
 
 uint64_t pair_key(uint32_t a, uint32_t b) {
   const auto [first, second] = std::minmax(a, b);
@@ -37,14 +37,13 @@ class FreePairs {
     return pairs;
   }
 
-  // The label that costs nothing with both; `none`: there is none. nullopt: there are several.
-  std::optional<uint32_t> common(uint32_t x, const FreePairs& other, uint32_t y,
-                                 uint32_t none) const {
-    uint32_t label = none;
+  // The one label that costs nothing with both; nullopt: there is none, or there are several.
+  std::optional<uint32_t> common(uint32_t x, const FreePairs& other, uint32_t y) const {
+    std::optional<uint32_t> label;
     for (uint32_t w = 0; w < words_; ++w) {
       const uint64_t both = bits_[size_t{x} * words_ + w] & other.bits_[size_t{y} * words_ + w];
       if (both == 0) continue;
-      if (label != none || !std::has_single_bit(both)) return std::nullopt;
+      if (label || !std::has_single_bit(both)) return std::nullopt;
       label = 64 * w + static_cast<uint32_t>(std::countr_zero(both));
     }
     return label;
@@ -59,8 +58,9 @@ class FreePairs {
 
 }  // namespace
 
-// Finds the variables with two neighbours, which share an edge, whose labels determine theirs at no
-// cost of the edges to it.
+// Finds the variables with two neighbours, which share an edge, where each pair of the neighbours'
+// labels leaves one label, at no cost of the edges to it. Pairs that leave none would be forbidden,
+// and a label might lose its last partner.
 Status Trws::find_folds() {
   if (folding_ == Folds::kNo) return {};
   const auto edges = problem_.edges();
@@ -78,7 +78,7 @@ Status Trws::find_folds() {
   std::vector<uint8_t> is_end(n, 0);
   std::map<std::array<uint32_t, 4>, uint32_t> known;  // maps, by the tables that they come from
   for (uint32_t v = n; v-- > 0;) {
-    if (degree[v] != 2 || is_end[v] || problem_.num_labels(v) >= kMostFoldedLabels) continue;
+    if (degree[v] != 2 || is_end[v] || problem_.num_labels(v) > kMostFoldedLabels) continue;
     uint32_t first = own[v][0], second = own[v][1];
     if (other_end(edges[first], v) > other_end(edges[second], v)) std::swap(first, second);
     const uint32_t a = other_end(edges[first], v), b = other_end(edges[second], v);
@@ -121,11 +121,11 @@ Result<Trws::FoldMap> Trws::map_of(const Fold& fold) const {
   const auto second = FreePairs::create(problem_, to_second, fold.variable);
   if (!second) return map;
   const uint32_t x_stride = padded(x_end), y_stride = padded(y_end);
-  map.label.assign(size_t{x_end} * y_stride, static_cast<uint8_t>(labels));
-  map.reverse.assign(size_t{y_end} * x_stride, static_cast<uint8_t>(labels));
+  map.label.assign(size_t{x_end} * y_stride, 0);
+  map.reverse.assign(size_t{y_end} * x_stride, 0);
   for (uint32_t x = 0; x < x_end; ++x)
     for (uint32_t y = 0; y < y_end; ++y) {
-      const auto label = first->common(x, *second, y, labels);
+      const auto label = first->common(x, *second, y);
       if (!label) return FoldMap{};
       map.label[size_t{x} * y_stride + y] = static_cast<uint8_t>(*label);
       map.reverse[size_t{y} * x_stride + x] = static_cast<uint8_t>(*label);
@@ -136,8 +136,7 @@ Result<Trws::FoldMap> Trws::map_of(const Fold& fold) const {
 // Moves the costs of folded variables to their edges.
 void Trws::attach_folds(std::span<const ArcPair> arcs_of_edge) {
   if (folds_.empty()) return;
-  const uint32_t n = problem_.num_variables();
-  fold_costs_.assign(problem_.first_label(n) + n, kForbidden);
+  fold_costs_.assign(problem_.first_label(problem_.num_variables()), 0);
   arc_folds_.clear();
   arc_folds_.reserve(2 * folds_.size());
   size_t cells = 0;
@@ -170,9 +169,8 @@ void Trws::decode_folds() {
   for (const Fold& fold : folds_) {
     const uint32_t x = decoded_[other_end(problem_.edges()[fold.to_first], fold.variable)];
     const uint32_t second = other_end(problem_.edges()[fold.to_second], fold.variable);
-    const uint32_t label =
+    decoded_[fold.variable] =
         maps_[fold.map].label[size_t{x} * nodes_[second].stride + decoded_[second]];
-    decoded_[fold.variable] = label < nodes_[fold.variable].labels ? label : 0;
   }
 }
 
