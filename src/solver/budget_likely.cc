@@ -179,10 +179,7 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   search_.record_floors(*part.stage, relaxation.trws(), relaxation.offset());
   if (open_.prune(part.bound)) return {std::nullopt};
   if (!few_left(part, relaxation)) SHW_RETURN_IF_ERROR(solve_core(part, core, /*is_last=*/true));
-  if (!few_left(part, relaxation)) {
-    open_.abandon(part.bound);
-    return {std::nullopt};
-  }
+  if (!few_left(part, relaxation)) return {std::move(part)};
   SHW_ASSIGN_OR_RETURN(Rest left, without_dear_labels(part, relaxation));
   return {std::move(left.part)};
 }
