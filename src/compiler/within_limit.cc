@@ -124,11 +124,12 @@ class MemoryLimitedSearch {
   static constexpr uint32_t kPlacements = 5;   // of a small graph that are asked
   static constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
   static constexpr uint32_t kJointRounds = 3;
-  static constexpr double kNextPeak = 0.65;    // of the last placement
-  static constexpr double kNearly = 0.03;      // of the lowest peak: is as good as that
-  static constexpr double kMinStep = 2e-3;     // of the limit
-  static constexpr double kNegligible = 1e-4;  // of the limit: smaller copies are ignored
-  static constexpr double kShareOfTime = 0.05;
+  static constexpr double kNextPeak = 0.65;     // of the last placement
+  static constexpr double kNearly = 0.03;       // of the lowest peak: is as good as that
+  static constexpr double kMinStep = 2e-3;      // of the limit
+  static constexpr double kNegligible = 1e-4;   // of the limit: smaller copies are ignored
+  static constexpr double kMostReserved = 0.1;  // of the limit, at any point
+  static constexpr double kShareOfTime = 0.2;
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
   static constexpr double kRoughShareOfTime = 0.6;
@@ -288,10 +289,13 @@ class MemoryLimitedSearch {
   }
 
   // From now on, reserves what this program takes above its plan, where it exceeds the limit.
-  // False: that is reserved already, or the plan itself exceeds the limit.
+  // False: that is reserved already, or the plan itself exceeds the limit, or the program runs a
+  // step at another time than planned, so that the two have little to do with each other.
   bool reserve(const Placed& placed) {
     if (!reserves_ || placed.memory.peak_bytes > limit_) return false;
     const std::vector<double> above = bytes_above_plan(model_.model(), placed, limit_);
+    if (std::ranges::any_of(above, [&](double b) { return b > kMostReserved * limit_; }))
+      return false;
     reserved_.resize(std::max(reserved_.size(), above.size()), 0);
     bool more = false;
     for (size_t i = 0; i < above.size(); ++i) {

@@ -50,7 +50,12 @@ Status BudgetCloser::run() {
   if (search_.options().likely_cells > 0 && part->rows->size() > 0 &&
       edge_cells(part->stage->problem) > search_.options().likely_cells)
     return look_among_likely(*part);
-  SHW_RETURN_IF_ERROR(visit(std::move(*part), true));
+  std::optional<Part> rest = std::move(*part);
+  if (!is_rough_ && rest->rows->size() > 0 &&
+      edge_cells(rest->stage->problem) >= search_.options().huge_cells) {
+    SHW_ASSIGN_OR_RETURN(rest, begin_among_likely(std::move(*rest)));
+  }
+  if (rest) SHW_RETURN_IF_ERROR(visit(std::move(*rest), true));
   while (!open_.empty() && !stopped()) {
     if (search_.stats().branch_nodes >= kSequentialParts) {
       SHW_RETURN_IF_ERROR(branch_in_rounds());
@@ -334,16 +339,38 @@ void BudgetCloser::split(const Part& part, const Relaxation& relaxation,
   }
 }
 
+Result<BudgetCloser::Rest> BudgetCloser::without_dear_labels(Part& part,
+                                                             const Relaxation& relaxation) {
+  const PlacementProblem& p = part.stage->problem;
+  for (size_t r = 0; r < part.rows->size(); ++r)
+    part.prices[part.rows->origin(r)] = relaxation.best_prices()[r];
+  const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
+  SHW_ASSIGN_OR_RETURN(RestrictedProblem kept, relaxation.restricted(limit));
+  const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
+  open_.abandon(search_.cutoff());  // for the labels it lacks
+  const std::vector<uint8_t> fitting = part.rows->fitting(p);
+  std::vector<uint8_t> keep;
+  for (uint32_t v = 0; v < p.num_variables(); ++v)
+    for (uint32_t i = 0; i < source->problem.num_labels(v); ++i)
+      keep.push_back(fitting[p.first_label(v) + source->label[source->problem.first_label(v) + i]]);
+  SHW_ASSIGN_OR_RETURN(std::optional<Part> rest, restrict(part, source, keep));
+  return Rest{source, std::move(rest)};
+}
+
+std::vector<double> BudgetCloser::prices_of_rows(const Part& part) const {
+  std::vector<double> prices;
+  for (size_t r = 0; r < part.rows->size(); ++r)
+    prices.push_back(part.prices[part.rows->origin(r)]);
+  return prices;
+}
+
 // Closes the part, or adds its two halves to open_.
 Status BudgetCloser::visit(Part part, bool is_root) {
   for (;;) {
     const PlacementProblem& p = part.stage->problem;
     if (part.rows->broken()) return {};
     if (part.rows->size() == 0) return settle_without_budgets(part);
-    std::vector<double> prices;
-    for (size_t r = 0; r < part.rows->size(); ++r)
-      prices.push_back(part.prices[part.rows->origin(r)]);
-    Relaxation relaxation(p, *part.rows, std::move(prices), search_.watch());
+    Relaxation relaxation(p, *part.rows, prices_of_rows(part), search_.watch());
     relaxation.set_step_fraction(part.step_fraction);
     const double bound_before = part.bound;
     SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
@@ -356,20 +383,8 @@ Status BudgetCloser::visit(Part part, bool is_root) {
       open_.abandon(part.bound);
       return {};
     }
-    for (size_t r = 0; r < part.rows->size(); ++r)
-      part.prices[part.rows->origin(r)] = relaxation.best_prices()[r];
-
-    const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
-    SHW_ASSIGN_OR_RETURN(RestrictedProblem kept, relaxation.restricted(limit));
-    const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
-    open_.abandon(search_.cutoff());  // for the labels it lacks
-    const std::vector<uint8_t> fitting = part.rows->fitting(p);
-    std::vector<uint8_t> keep;
-    for (uint32_t v = 0; v < p.num_variables(); ++v)
-      for (uint32_t i = 0; i < source->problem.num_labels(v); ++i)
-        keep.push_back(
-            fitting[p.first_label(v) + source->label[source->problem.first_label(v) + i]]);
-    SHW_ASSIGN_OR_RETURN(std::optional<Part> rest, restrict(part, source, keep));
+    SHW_ASSIGN_OR_RETURN(Rest left, without_dear_labels(part, relaxation));
+    std::optional<Part>& rest = left.part;
     if (!rest) return {};
     const PlacementProblem& q = rest->stage->problem;
     SHW_RETURN_IF_ERROR(look_at_fronts(*rest));
@@ -380,7 +395,7 @@ Status BudgetCloser::visit(Part part, bool is_root) {
         is_root && part.bound - bound_before > kLargeRiseShare * (search_.cost() - part.bound);
     if (!goes_on && rest->rows->size() > 0 &&
         10 * q.first_label(q.num_variables()) > 9 * p.first_label(p.num_variables())) {
-      split(part, relaxation, source);
+      split(part, relaxation, left.source);
       return {};
     }
     part = std::move(*rest);

@@ -74,6 +74,14 @@ class BudgetCloser {
                                        std::shared_ptr<const RestrictedProblem> source,
                                        std::span<const uint8_t> keep);
   Status visit(Part part, bool is_root);
+  // Of a part, the labels that the relaxation does not prove too dear and that still fit, and the
+  // part that presolve leaves of them; none: no labelling is left.
+  struct Rest {
+    std::shared_ptr<const RestrictedProblem> source;
+    std::optional<Part> part;
+  };
+  Result<Rest> without_dear_labels(Part& part, const Relaxation& relaxation);
+  std::vector<double> prices_of_rows(const Part& part) const;
   void split(const Part& part, const Relaxation& relaxation,
              std::shared_ptr<const RestrictedProblem> source);
 
@@ -84,6 +92,11 @@ class BudgetCloser {
   struct Likely;
   Status look_among_likely(Part& part);
   Result<bool> solve_likely(Likely& likely);
+  struct Core;
+  Result<std::optional<Part>> begin_among_likely(Part part);
+  Status sweep_all(Part& part, Relaxation& relaxation, uint32_t sweeps);
+  Status solve_core(const Part& part, Core& core, bool is_last = false);
+  bool few_left(const Part& part, Relaxation& relaxation) const;
 
   // budget_rounds.cc
   struct Lane;

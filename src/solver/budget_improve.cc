@@ -49,18 +49,6 @@ std::vector<uint64_t> Improver::labels_here(const Source& part) const {
   return here;
 }
 
-// The incumbent as labels of the root stage; empty: it has a label that presolve dropped.
-std::vector<uint32_t> Improver::incumbent_here() const {
-  std::vector<uint32_t> choice;
-  for (uint32_t v = 0; v < root_->problem.num_variables(); ++v) {
-    const auto labels = root_->undo.original_labels(v);
-    const auto at = std::ranges::find(labels, search_.choice()[root_->undo.original_variable(v)]);
-    if (at == labels.end()) return {};
-    choice.push_back(static_cast<uint32_t>(at - labels.begin()));
-  }
-  return choice;
-}
-
 Status Improver::observe(const Source& part, Relaxation& relaxation, const Packer& packer) {
   const PlacementProblem& p = part.problem;
   const std::vector<uint64_t> here = labels_here(part);
@@ -98,9 +86,10 @@ Status Improver::observe(const Source& part, Relaxation& relaxation, const Packe
       const uint64_t at = p.first_label(v) + left[i];
       if (here[at] == kNone) continue;
       any = here[at];
-      marginals_[any] = relaxation.trws().marginals(v)[i];
+      marginals_[any] =
+          relaxation.trws().is_folded(v) ? -kForbidden : relaxation.trws().marginals(v)[i];
       if (part.root.label[at] == search_.choice()[part.root.variable[v]])
-        regret = std::min(regret, marginals_[any]);
+        regret = std::clamp(marginals_[any], 0.0, regret);
     }
     if (any != kNone) focus[variable_here_[part.root.variable[v]]] = regret;
   }
@@ -138,7 +127,7 @@ void Improver::offer() {
 Status Improver::run(uint64_t work_elsewhere) {
   if (!search_.found()) return {};
   if (search_.cost() < started_at_) {
-    const std::vector<uint32_t> choice = incumbent_here();
+    const std::vector<uint32_t> choice = labels_in(*root_, search_.choice());
     if (choice.empty()) return {};
     local_.start(choice);
     started_at_ = search_.cost();

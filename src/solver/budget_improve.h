@@ -39,7 +39,6 @@ class Improver {
   // By label of a part: its index among the root stage's labels; kNone: it is not there.
   static constexpr uint64_t kNone = UINT64_MAX;
   std::vector<uint64_t> labels_here(const Source& part) const;
-  std::vector<uint32_t> incumbent_here() const;
   void admit_eliminated(const Source& part);
   Status find_first(const Source& part, Relaxation& relaxation);
   Status recombine_found();

@@ -79,24 +79,117 @@ Result<bool> BudgetCloser::solve_likely(Likely& likely) {
 
 Status BudgetCloser::look_among_likely(Part& part) {
   const PlacementProblem& p = part.stage->problem;
-  std::vector<double> prices;
-  for (size_t r = 0; r < part.rows->size(); ++r)
-    prices.push_back(part.prices[part.rows->origin(r)]);
+  const std::vector<double> prices = prices_of_rows(part);
   Likely likely{part, prices, Relaxation(p, *part.rows, prices, search_.watch()), {}};
   Relaxation& relaxation = likely.relaxation;
   for (uint32_t turn = 0; turn < kTurns; ++turn) {
     if (turn > 0) relaxation.set_prices(likely.prices);
-    for (uint32_t left = turn == 0 ? kFirstLikelySweeps : kLaterLikelySweeps; left > 0; --left) {
-      SHW_RETURN_IF_ERROR(relaxation.sweep(/*is_rounded=*/left > 1).status());
-      ++search_.stats().sweeps;
-    }
-    part.bound = std::max(part.bound, part.stage->constant + relaxation.bound());
+    SHW_RETURN_IF_ERROR(
+        sweep_all(part, relaxation, turn == 0 ? kFirstLikelySweeps : kLaterLikelySweeps));
     if (part.bound >= search_.cutoff()) break;
     SHW_ASSIGN_OR_RETURN(const bool goes_on, solve_likely(likely));
     if (!goes_on || search_.watch().expired()) break;
   }
   keep_prices(part, relaxation);
   return search_.raise_bound(part.bound);
+}
+
+// The last sweep reads exact costs, for its marginals.
+Status BudgetCloser::sweep_all(Part& part, Relaxation& relaxation, uint32_t sweeps) {
+  for (uint32_t left = sweeps; left > 0; --left) {
+    SHW_RETURN_IF_ERROR(relaxation.sweep(/*is_rounded=*/left > 1).status());
+    ++search_.stats().sweeps;
+  }
+  part.bound = std::max(part.bound, part.stage->constant + relaxation.bound());
+  return {};
+}
+
+// Few of the labels of a huge part, which grow from turn to turn.
+struct BudgetCloser::Core {
+  std::vector<uint8_t> labels;  // a flag per label of the part
+  std::vector<double> prices;   // by row of the part
+  std::vector<uint32_t> best;   // the best labelling so far, as labels of the part; empty: none
+
+  void add(const PlacementProblem& p, std::span<const uint32_t> choice) {
+    for (uint32_t v = 0; v < choice.size(); ++v) labels[p.first_label(v) + choice[v]] = 1;
+  }
+  void add(const PlacementProblem& p, const Trws& trws, const Packer& packer) {
+    const std::vector<uint8_t> likely =
+        likely_labels(p, marginals_by_label(p, trws), kCoreShare, LikelyBy::kRank);
+    for (size_t i = 0; i < labels.size(); ++i) labels[i] |= likely[i];
+    add(p, trws.choice());
+    add(p, packer.choice());
+    if (best.empty() && packer.best_cost() != kForbidden) best = packer.best();
+  }
+};
+
+// Among the labels of the core, no more precisely than the bound of all labels is known. Leads to
+// the prices for the next sweeps.
+Status BudgetCloser::solve_core(const Part& part, Core& core, bool is_last) {
+  const PlacementProblem& p = part.stage->problem;
+  const double open = is_last           ? 0
+                      : search_.found() ? kCoreGap * (1 - part.bound / search_.cost())
+                                        : kFirstCoreGap;
+  const Watch::WorkLimit limit(search_.watch(),
+                               (is_last ? kLastCoreSweeps : kCoreSweeps) * edge_cells(p));
+  SHW_ASSIGN_OR_RETURN(
+      Recombined made,
+      recombine(p, *part.rows, core.labels, core.best,
+                {.relative_gap = std::max(search_.options().relative_gap, open),
+                 .max_branch_nodes = is_last ? search_.options().max_branch_nodes : 0,
+                 .prices = core.prices,
+                 .is_rough = false},
+                search_.watch()));
+  if (!made.prices.empty()) core.prices = std::move(made.prices);
+  if (made.choice.empty()) return {};
+  core.best = std::move(made.choice);
+  search_.offer(*part.stage, core.best);
+  return {};
+}
+
+// In turn, a few sweeps over all labels tell at given prices which are likely, and those are solved
+// together with the ones of the turns before, as columns are generated. So prices move where steps
+// are cheap, and sweeps over all labels only bound. Once that bound proves most labels too dear,
+// the others remain. nullopt: none do.
+Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
+  const PlacementProblem& p = part.stage->problem;
+  Core core{std::vector<uint8_t>(p.first_label(p.num_variables()), 0), prices_of_rows(part), {}};
+  if (search_.found()) core.best = labels_in(*part.stage, search_.choice());
+  Relaxation relaxation(p, *part.rows, core.prices, search_.watch());
+  Packer packer(p, *part.rows);
+  double open = kForbidden;  // gap at the turn before
+  for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
+    SHW_RETURN_IF_ERROR(
+        sweep_all(part, relaxation, turn == 0 ? kFirstLikelySweeps : kLaterLikelySweeps));
+    SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
+    SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
+    const double gap = search_.cost() - part.bound;
+    if (part.bound >= search_.cutoff() || search_.watch().expired() || few_left(part, relaxation) ||
+        gap > kStalledTurn * open)
+      break;
+    open = gap;
+    core.add(p, relaxation.trws(), packer);
+    add_least_usage(p, *part.rows, relaxation.trws(), core.labels);
+    SHW_RETURN_IF_ERROR(solve_core(part, core));
+    relaxation.set_prices(core.prices);
+  }
+  for (size_t r = 0; r < part.rows->size(); ++r)
+    part.prices[part.rows->origin(r)] = relaxation.best_prices()[r];
+  keep_prices(part, relaxation);
+  search_.record_floors(*part.stage, relaxation.trws(), relaxation.offset());
+  if (open_.prune(part.bound)) return {std::nullopt};
+  if (!few_left(part, relaxation)) SHW_RETURN_IF_ERROR(solve_core(part, core, /*is_last=*/true));
+  if (!few_left(part, relaxation)) return {std::move(part)};
+  SHW_ASSIGN_OR_RETURN(Rest left, without_dear_labels(part, relaxation));
+  return {std::move(left.part)};
+}
+
+// Whether the sweeps prove most labels too dear.
+bool BudgetCloser::few_left(const Part& part, Relaxation& relaxation) const {
+  const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
+  const Trws& trws = relaxation.trws();
+  return static_cast<double>(trws.cells_below(limit)) <
+         kFewLeft * static_cast<double>(trws.cells());
 }
 
 }  // namespace shw::solver

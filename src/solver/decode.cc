@@ -98,7 +98,7 @@ class Decoder {
           stuck = !picked.ok() || *picked == kNone;
           return stuck ? 0u : *picked;
         },
-        choice);
+        [](uint32_t, uint32_t) { return true; }, choice);
     SHW_RETURN_IF_ERROR(failure);
     if (stuck) return std::vector<uint32_t>{};
     for (uint32_t v = 0; v < choice.size(); ++v) choice[v] = trws_.labels(v)[choice[v]];

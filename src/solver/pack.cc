@@ -56,7 +56,7 @@ bool Packer::pack(Trws& trws, bool forward) {
         move(v, kNone, trws.labels(v)[best]);
         return best;
       },
-      choice_);
+      [&](uint32_t v, uint32_t label) { return fits(v, kNone, label); }, choice_);
   for (uint32_t v = 0; v < choice_.size(); ++v) choice_[v] = trws.labels(v)[choice_[v]];
   return possible;
 }

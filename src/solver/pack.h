@@ -35,6 +35,7 @@ class Packer {
   bool keep();  // true: cheaper than the one kept before
   bool back();
   double best_cost() const { return best_cost_; }  // kForbidden: none was kept
+  const std::vector<uint32_t>& best() const { return best_; }
 
  private:
   struct Part {

@@ -163,6 +163,19 @@ inline constexpr double kWorthATurn = 1e-3;
 // take longer, and none of both gets better.
 inline constexpr uint64_t kWorkPerCell = 240;
 
+// Of a huge problem (SolveOptions::huge_cells), chosen on LLaMA-3 405B within 45 GB:
+// The share of the labels that each turn adds to the likely ones. More: fewer turns, and each takes
+// longer.
+inline constexpr double kCoreShare = 0.05;
+// The likely ones are solved to this share of the gap of all labels, the first time to this gap,
+// with at most the work of so many sweeps over all.
+inline constexpr double kCoreGap = 0.1, kFirstCoreGap = 0.01;
+inline constexpr uint64_t kCoreSweeps = 16, kLastCoreSweeps = 64;
+// Turns end after so many, or when one leaves more than this share of the gap, or as soon as so few
+// of the cells are left that may be in a better labelling.
+inline constexpr uint32_t kMostTurns = 8;
+inline constexpr double kStalledTurn = 0.9, kFewLeft = 0.15;
+
 }  // namespace budget_likely
 
 namespace budget_rounds {

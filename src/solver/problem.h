@@ -138,6 +138,9 @@ struct SolveOptions {
   // For a rough answer: with budgets, a problem of more cells is solved among its likely labels
   // only, which have about so many (budget_likely.cc), and with work in proportion. 0: never.
   uint64_t likely_cells = 0;
+  // With budgets, a problem of at least so many cells is huge: before all of its labels are swept
+  // at length, the likely ones tell what the budgets cost (budget_likely.cc).
+  uint64_t huge_cells = 50'000'000;
   // A branch and bound with budgets that takes so many cells improves its incumbent beside
   // (budget_improve.h): by default three seconds.
   uint64_t improve_from = 3'000'000'000;

@@ -116,7 +116,7 @@ Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& 
   const Watch::Part quiet(watch);
   Search search(core, options, watch);
   if (!choice.empty()) search.take(std::move(start));
-  const Status status = close_gap_within_budgets(search, core, /*is_rough=*/true);
+  const Status status = close_gap_within_budgets(search, core, how.is_rough);
   if (!status.ok() && status.code() != Code::kFailedPrecondition) return status;
   Recombined result;
   result.closed = !status.ok() || search.proven();

@@ -1,4 +1,4 @@
-// Solves a problem with budgets among few of its labels, by a rough branch and bound: the best
+// Solves a problem with budgets among few of its labels, by a branch and bound: the best
 // combination of labellings that were found, and of labels that a relaxation finds likely.
 #pragma once
 #include <cstdint>
@@ -31,6 +31,7 @@ struct RecombineOptions {
   double relative_gap;
   uint64_t max_branch_nodes;
   std::span<const double> prices = {};  // by row: to start at
+  bool is_rough = true;                 // see close_gap_within_budgets()
 };
 
 // `allowed`: a flag per label. `choice`: a labelling within the budgets; its labels are allowed

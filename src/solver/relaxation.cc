@@ -17,7 +17,7 @@ Relaxation::Relaxation(const PlacementProblem& problem, const BudgetRows& rows,
                        std::vector<double> prices, Watch& watch)
     : problem_(problem),
       rows_(rows),
-      trws_(problem, watch),
+      trws_(problem, watch, Trws::Folds::kYes),
       best_prices_(std::move(prices)),
       label_prices_(problem.first_label(problem.num_variables())),
       overload_(rows.size()),

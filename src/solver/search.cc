@@ -58,6 +58,17 @@ Status Search::raise_bound(double bound) {
   return watch_.report(cost_, bound_);
 }
 
+std::vector<uint32_t> labels_in(const Stage& root_stage, std::span<const uint32_t> choice) {
+  std::vector<uint32_t> here;
+  for (uint32_t v = 0; v < root_stage.problem.num_variables(); ++v) {
+    const auto labels = root_stage.undo.original_labels(v);
+    const auto at = std::ranges::find(labels, choice[root_stage.undo.original_variable(v)]);
+    if (at == labels.end()) return {};
+    here.push_back(static_cast<uint32_t>(at - labels.begin()));
+  }
+  return here;
+}
+
 Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const SolveOptions& options,
                                       Watch& watch) {
   const Watch::Part quiet(watch);

@@ -53,6 +53,9 @@ struct Stage {
   ByteCount bytes;
 };
 
+// A labelling of the root problem as labels of a root stage; empty: presolve dropped one of them.
+std::vector<uint32_t> labels_in(const Stage& root_stage, std::span<const uint32_t> choice);
+
 // Why the sweeps ended.
 enum class Verdict {
   kClosed,   // the stage holds nothing below the cutoff

@@ -210,7 +210,8 @@ std::vector<double> marginals_by_label(const PlacementProblem& problem, const Tr
   std::vector<double> marginals(problem.first_label(problem.num_variables()), kForbidden);
   for (uint32_t v = 0; v < problem.num_variables(); ++v)
     for (size_t i = 0; i < trws.labels(v).size(); ++i)
-      marginals[problem.first_label(v) + trws.labels(v)[i]] = trws.marginals(v)[i];
+      marginals[problem.first_label(v) + trws.labels(v)[i]] =
+          trws.is_folded(v) ? -kForbidden : trws.marginals(v)[i];
   return marginals;
 }
 

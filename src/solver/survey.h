@@ -31,7 +31,8 @@ uint64_t table_cells(const PlacementProblem& problem);
 // Sweeps until the bound stalls.
 Result<Survey> survey(const PlacementProblem& problem, Watch& watch);
 
-// The marginals of a sweep, by label as a survey's; of labels that were dropped: infinite.
+// The marginals of a sweep, by label as a survey's; of labels that were dropped: infinite; of
+// variables that are folded: minus infinity.
 std::vector<double> marginals_by_label(const PlacementProblem& problem, const Trws& trws);
 // The largest limit that leaves no more than `max_cells` cells to the labels whose marginal is at
 // most that.

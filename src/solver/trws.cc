@@ -20,10 +20,6 @@ constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
 // Sums are compensated, so a bound can be too high by a few roundings per term.
 constexpr double kTrwsRounding = 1e-14;
 
-uint32_t padded(size_t labels) {
-  return static_cast<uint32_t>((labels + kLanes - 1) / kLanes * kLanes);
-}
-
 }  // namespace
 
 void Trws::Free::operator()(double* p) const { ::operator delete[](p, kAlignment); }
@@ -42,7 +38,8 @@ Trws::Cells Trws::make_cells(size_t cells) {
       ::operator new[](std::max<size_t>(cells, 1) * sizeof(int16_t), kAlignment)));
 }
 
-Trws::Trws(const PlacementProblem& problem, Watch& watch) : problem_(problem), watch_(watch) {
+Trws::Trws(const PlacementProblem& problem, Watch& watch, Folds folds)
+    : problem_(problem), watch_(watch), folding_(folds) {
   std::vector<std::vector<uint32_t>> all(problem.num_variables());
   for (uint32_t v = 0; v < all.size(); ++v) {
     all[v].resize(problem.num_labels(v));
@@ -89,6 +86,7 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
     for (uint32_t i = 0; i < nodes_[v].labels; ++i) unary[i] = problem_.unary(v)[left[v][i]];
     unary += nodes_[v].stride;
   }
+  SHW_RETURN_IF_ERROR(find_folds());
   build_nodes();
 
   SHW_ASSIGN_OR_RETURN(const std::vector<size_t> table, build_tables(left));
@@ -97,7 +95,9 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
   for (uint32_t v = 0; v < n; ++v)
     earlier[v] = nodes_[v].first_arc, later[v] = nodes_[v].first_later_arc;
   cells_ = 0;
+  std::vector<ArcPair> arcs_of_edge(folds_.empty() ? 0 : edges.size());
   for (size_t i = 0; i < edges.size(); ++i) {
+    if (is_fold_edge(i)) continue;
     const auto [first, second] = std::minmax(edges[i].a, edges[i].b);
     const TrwsNode &x = nodes_[first], &y = nodes_[second];
     const uint32_t at_x = later[first]++, at_y = earlier[second]++;
@@ -110,14 +110,19 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
     arcs_[at_x] = {by_x, by_y, in_x, in_y, second, y.stride};
     arcs_[at_y] = {by_y, by_x, in_y, in_x, first, x.stride};
     cells_ += uint64_t{x.labels} * y.labels;
+    if (!arcs_of_edge.empty()) arcs_of_edge[i] = {at_x, at_y};
   }
+  attach_folds(arcs_of_edge);
   return {};
 }
 
 // Counts arcs and assigns their offsets and messages.
 void Trws::build_nodes() {
   std::vector<uint32_t> before(nodes_.size()), after(nodes_.size());
-  for (const auto& e : problem_.edges()) ++after[std::min(e.a, e.b)], ++before[std::max(e.a, e.b)];
+  for (size_t i = 0; i < problem_.edges().size(); ++i) {
+    const auto& e = problem_.edges()[i];
+    if (!is_fold_edge(i)) ++after[std::min(e.a, e.b)], ++before[std::max(e.a, e.b)];
+  }
   uint32_t arcs = 0;
   size_t messages = 0;
   for (size_t v = 0; v < nodes_.size(); ++v) {
@@ -155,7 +160,12 @@ Result<std::vector<size_t>> Trws::build_tables(const std::vector<std::vector<uin
   Memo known;
   std::vector<uint32_t> used;
   size_t size = 0;
-  for (const auto& e : problem_.edges()) {
+  for (size_t i = 0; i < problem_.edges().size(); ++i) {
+    const auto& e = problem_.edges()[i];
+    if (is_fold_edge(i)) {
+      used.push_back(kNone);
+      continue;
+    }
     const uint32_t rows = list[e.transposed ? e.b : e.a], cols = list[e.transposed ? e.a : e.b];
     uint32_t& index = known.at(e.matrix, rows, cols);
     if (index == Memo::kNone) {
@@ -186,7 +196,7 @@ Result<std::vector<size_t>> Trws::build_tables(const std::vector<std::vector<uin
   }
   std::vector<size_t> offsets;
   offsets.reserve(used.size());
-  for (const uint32_t index : used) offsets.push_back(tables[index].offset);
+  for (const uint32_t index : used) offsets.push_back(index == kNone ? 0 : tables[index].offset);
   return offsets;
 }
 
@@ -196,6 +206,7 @@ Result<double> Trws::run(int64_t step) {
                   arcs_.data(),
                   decoded_.data(),
                   scratch_.get(),
+                  fold_scratch_.get(),
                   rounds_ ? rounded_.data() : nullptr,
                   rounded_scratch_.get(),
                   step < 0 ? marginals_.get() : nullptr,
@@ -217,6 +228,7 @@ Result<double> Trws::run(int64_t step) {
     SHW_RETURN_IF_ERROR(watch_.poll(cells));
     from = to;
   }
+  decode_folds();
   if (sweep.cost < cost_) {
     cost_ = sweep.cost;
     last_choice(choice_);
@@ -254,7 +266,7 @@ Status Trws::round_tables() {
     widest = std::max(widest, rounded_stride(node.stride));
     for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
       if (const uint32_t cols = nodes_[arcs_[a].other].labels;
-          uint64_t{node.labels} * cols >= kRoundedCells)
+          uint64_t{node.labels} * cols >= kRoundedCells && arcs_[a].num_folds == 0)
         uses.push_back({arcs_[a].matrix, a, node.labels, cols});
   }
   std::ranges::sort(uses, [](const Use& a, const Use& b) {
@@ -327,7 +339,7 @@ Result<double> Trws::proof(std::vector<double>& messages) {
 void Trws::reprice(std::span<const double> by_label) {
   for (uint32_t v = 0; v < nodes_.size(); ++v) {
     const auto own = problem_.unary(v);
-    double* unary = unary_.get() + (nodes_[v].unary - unary_.get());
+    double* unary = is_folded(v) ? fold_costs(v) : unary_.get() + (nodes_[v].unary - unary_.get());
     for (uint32_t i = 0; i < nodes_[v].labels; ++i)
       unary[i] = own[labels(v)[i]] + by_label[problem_.first_label(v) + labels(v)[i]];
   }
@@ -352,7 +364,10 @@ uint64_t Trws::cells_below(double limit) const {
   for (uint32_t v = 0; v < nodes_.size(); ++v)
     for (const double m : marginals(v)) kept[v] += marginal_bound_ + m < limit;
   uint64_t cells = 0;
-  for (const auto& e : problem_.edges()) cells += uint64_t{kept[e.a]} * kept[e.b];
+  for (size_t i = 0; i < problem_.edges().size(); ++i) {
+    const auto& e = problem_.edges()[i];
+    if (!is_fold_edge(i)) cells += uint64_t{kept[e.a]} * kept[e.b];
+  }
   return cells;
 }
 
@@ -427,7 +442,7 @@ Result<RestrictedProblem> Trws::restricted(double limit) const {
       if (!may_improve(v, i, limit)) continue;
       position.push_back(i);
       result.label.push_back(labels(v)[i]);
-      table.push_back(node.unary[i]);
+      table.push_back(is_folded(v) ? fold_costs(v)[i] : node.unary[i]);
       for (uint32_t a = node.first_arc; a < node.end_arc; ++a) table.back() += arcs_[a].in[i];
     }
     result.problem.add_variable(table);
@@ -451,6 +466,7 @@ Result<RestrictedProblem> Trws::restricted(double limit) const {
                                                         static_cast<uint32_t>(cols.size()), table));
     }
   }
+  add_fold_edges(position, result);
   return result;
 }
 

@@ -7,8 +7,14 @@
 // of θ_v over the edges to later variables, and sets their messages so that each edge's table has
 // minimum zero again. All tables are then ≥ 0, so the amount moved is a lower bound on the optimum.
 // In exact arithmetic the bound never falls.
+//
+// A variable that follows from its two neighbours, such as one that says what is copied beside an
+// edge (placement/memory_copies.cc), makes a triangle with the edge between them. Messages go round
+// it, and bounds rise slowly. Folds::kYes adds the costs of its labels to those of the edge in
+// place of it: then chains remain chains.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -29,7 +35,8 @@ class Trws {
  public:
   // Every label must be finite and have a finite pair with every neighbour, as after presolve();
   // otherwise messages would be infinite. Both must outlive this.
-  Trws(const PlacementProblem& problem, Watch& watch);
+  enum class Folds : uint8_t { kNo, kYes };  // kYes: labels cannot be dropped, and no proof()
+  Trws(const PlacementProblem& problem, Watch& watch, Folds folds = Folds::kNo);
   // With a subset of the labels, ascending; call drop_unsupported() next.
   Trws(const PlacementProblem& problem, std::vector<std::vector<uint32_t>> labels, Watch& watch);
   // Drops labels without a finite pair with some neighbour. False: some variable has no label left.
@@ -63,8 +70,9 @@ class Trws {
   // Builds a labelling in sweep order. pick(v, costs) chooses for each variable; the costs of its
   // remaining labels combine the labels of earlier variables with the messages from later ones.
   // Labels are positions among the remaining ones. Call it between sweeps only.
-  template <class Pick>
-  void decode(bool forward, Pick pick, std::vector<uint32_t>& choice);
+  // Variables that are folded follow at once from their neighbours: their labels must fit, too.
+  template <class Pick, class Fits>
+  void decode(bool forward, Pick pick, Fits fits, std::vector<uint32_t>& choice);
 
   // The min-marginal of each remaining label of v, after the last backward sweep: a lower bound on
   // the extra cost, above marginal_bound(), of any labelling with that label. At that time the
@@ -78,6 +86,9 @@ class Trws {
   std::span<const uint32_t> labels(uint32_t v) const {
     return {label_.data() + first_label_[v], nodes_[v].labels};
   }
+
+  // Whether v is folded into an edge; its marginals are zero then.
+  bool is_folded(uint32_t v) const { return !is_folded_.empty() && is_folded_[v] != 0; }
 
   // The number of cells of all edge tables: now, and if only labels remained that may be in a
   // labelling cheaper than `limit`.
@@ -94,6 +105,19 @@ class Trws {
   Result<RestrictedProblem> restricted(double limit) const;
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  using ArcPair = std::array<uint32_t, 2>;  // of an edge: at its first variable, at its second
+  // A folded variable, its edges to the ends of the edge between its neighbours, and what labels
+  // it has there, in maps_.
+  struct Fold {
+    uint32_t variable, edge;
+    uint32_t to_first, to_second;
+    uint32_t map;
+  };
+  // By cell of an edge's padded table, and of the transpose.
+  struct FoldMap {
+    std::vector<uint8_t> label, reverse;
+  };
   struct Free {
     void operator()(double* p) const;
     void operator()(int16_t* p) const;
@@ -113,13 +137,34 @@ class Trws {
   Status round_tables();
   Result<double> run(int64_t step);
 
+  // trws_folds.cc
+  Status find_folds();
+  Result<FoldMap> map_of(const Fold& fold) const;
+  void attach_folds(std::span<const ArcPair> arcs_of_edge);
+  void decode_folds();
+  void add_fold_edges(std::span<const uint32_t> position, RestrictedProblem& result) const;
+  std::span<const TrwsFold> folds(const TrwsArc& arc) const { return {arc.folds, arc.num_folds}; }
+  bool is_fold_edge(size_t edge) const {
+    return !is_fold_edge_.empty() && is_fold_edge_[edge] != 0;
+  }
+  double* fold_costs(uint32_t v) { return fold_costs_.data() + problem_.first_label(v); }
+  const double* fold_costs(uint32_t v) const {
+    return fold_costs_.data() + problem_.first_label(v);
+  }
+
   const PlacementProblem& problem_;
   Watch& watch_;
   std::vector<uint32_t> label_;  // remaining labels, concatenated by variable
   std::vector<size_t> first_label_;
   std::vector<TrwsNode> nodes_;
   std::vector<TrwsArc> arcs_;
-  Rows unary_, marginals_, messages_, tables_, scratch_;
+  const Folds folding_ = Folds::kNo;
+  std::vector<Fold> folds_;                        // by edge, ascending
+  std::vector<uint8_t> is_folded_, is_fold_edge_;  // by variable, by edge; empty: no folds
+  std::vector<FoldMap> maps_;
+  std::vector<double> fold_costs_;  // at problem_.first_label(v) + label
+  std::vector<TrwsFold> arc_folds_;
+  Rows unary_, marginals_, messages_, tables_, scratch_, fold_scratch_;
   Cells rounded_cells_, rounded_scratch_;
   std::vector<RoundedTable> rounded_;  // by arc; empty: not built
   bool rounds_ = false;                // the sweep reads the rounded tables
@@ -133,22 +178,38 @@ class Trws {
   double dropped_bound_ = kForbidden;  // of the dropped labels
 };
 
-template <class Pick>
-void Trws::decode(bool forward, Pick pick, std::vector<uint32_t>& choice) {
+template <class Pick, class Fits>
+void Trws::decode(bool forward, Pick pick, Fits fits, std::vector<uint32_t>& choice) {
   const auto n = static_cast<uint32_t>(nodes_.size());
   choice.resize(n);
   std::vector<double> costs;
   for (uint32_t q = 0; q < n; ++q) {
     const uint32_t v = forward ? q : n - 1 - q;
+    if (is_folded(v)) continue;
     const TrwsNode& node = nodes_[v];
+    const auto is_done = [&](uint32_t a) { return (a < node.first_later_arc) == forward; };
     costs.assign(node.unary, node.unary + node.labels);
     for (uint32_t a = node.first_arc; a < node.end_arc; ++a) {
       const TrwsArc& arc = arcs_[a];
-      const bool done = (a < node.first_later_arc) == forward;
-      const double* row = done ? arc.reverse + size_t{choice[arc.other]} * node.stride : arc.in;
+      const size_t cell = size_t{choice[arc.other]} * node.stride;
+      const double* row = is_done(a) ? arc.reverse + cell : arc.in;
       for (uint32_t i = 0; i < node.labels; ++i) costs[i] += row[i];
+      for (const TrwsFold& fold : folds(arc))
+        for (uint32_t i = 0; is_done(a) && i < node.labels; ++i) {
+          const uint32_t label = fold.reverse[cell + i];
+          costs[i] += fits(fold.variable, label) ? fold.costs[label] : kForbidden;
+        }
     }
     choice[v] = pick(v, std::span<const double>(costs));
+    for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
+      for (const TrwsFold& fold : folds(arcs_[a])) {
+        if (!is_done(a)) continue;
+        const uint32_t label =
+            fold.reverse[size_t{choice[arcs_[a].other]} * node.stride + choice[v]];
+        costs.assign(nodes_[fold.variable].labels, kForbidden);
+        costs[label] = fold.costs[label];
+        choice[fold.variable] = pick(fold.variable, std::span<const double>(costs));
+      }
   }
 }
 

@@ -76,6 +76,23 @@ SHW_INLINE void add_row(double* sum, const double* row, uint32_t stride) {
   for (size_t j = 0; j < stride; j += kLanes) at(sum + j) += at(row + j);
 }
 
+// The costs of one row of an edge's table, of the variables folded into it.
+SHW_INLINE void add_folds(double* sum, const TrwsFold& fold, size_t row, uint32_t stride) {
+  const uint8_t* label = fold.reverse + row * stride;
+  for (size_t j = 0; j < stride; ++j) sum[j] += fold.costs[label[j]];
+}
+
+// The table of an edge with what is folded into it.
+SHW_INLINE const double* unfolded(const TrwsArc& arc, uint32_t rows, double* table) {
+  if (arc.num_folds == 0) return arc.matrix;
+  const size_t cells = size_t{rows} * arc.other_stride;
+  const TrwsFold& first = arc.folds[0];
+  for (size_t i = 0; i < cells; ++i) table[i] = arc.matrix[i] + first.costs[first.label[i]];
+  for (uint32_t f = 1; f < arc.num_folds; ++f)
+    for (size_t i = 0; i < cells; ++i) table[i] += arc.folds[f].costs[arc.folds[f].label[i]];
+  return table;
+}
+
 // Neumaier's compensated summation.
 SHW_INLINE void accumulate(double& sum, double& low, double x) {
   const double t = sum + x;
@@ -105,7 +122,9 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     for (size_t j = 0; j < stride; j += kLanes) at(given + j) = at(theta + j);
     for (uint32_t a = done_first; a < done_end; ++a) {
       const TrwsArc& arc = sweep.arcs[a];
-      add_row(given, arc.reverse + size_t{sweep.choice[arc.other]} * stride, stride);
+      const size_t row = sweep.choice[arc.other];
+      add_row(given, arc.reverse + row * stride, stride);
+      for (uint32_t f = 0; f < arc.num_folds; ++f) add_folds(given, arc.folds[f], row, stride);
     }
     const double best = row_min(given, stride);
     uint32_t x = 0;
@@ -114,7 +133,10 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     double paid = node.unary[x];
     for (uint32_t a = done_first; a < done_end; ++a) {
       const TrwsArc& arc = sweep.arcs[a];
-      paid += arc.reverse[size_t{sweep.choice[arc.other]} * stride + x];
+      const size_t cell = size_t{sweep.choice[arc.other]} * stride + x;
+      paid += arc.reverse[cell];
+      for (uint32_t f = 0; f < arc.num_folds; ++f)
+        paid += arc.folds[f].costs[arc.folds[f].reverse[cell]];
     }
     cost += paid;
 
@@ -134,7 +156,7 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
       if (sweep.rounded != nullptr && sweep.rounded[a].cells != nullptr)
         min_plus_rounded(w, k, sweep.rounded[a], sweep.rounded_scratch, arc.other_stride, arc.out);
       else
-        min_plus_padded(w, k, arc.matrix, arc.other_stride, arc.out);
+        min_plus_padded(w, k, unfolded(arc, k, sweep.table), arc.other_stride, arc.out);
       const double moved = row_min(arc.out, arc.other_stride);
       accumulate(bound, bound_low, moved);
       for (size_t j = 0; j < arc.other_stride; j += kLanes) at(arc.out + j) -= moved;

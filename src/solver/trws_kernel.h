@@ -8,6 +8,18 @@
 namespace shw::solver {
 
 inline constexpr size_t kLanes = 8;  // rows of labels are padded to whole 64-byte lines
+inline uint32_t padded(size_t labels) {
+  return static_cast<uint32_t>((labels + kLanes - 1) / kLanes * kLanes);
+}
+
+// A variable that its two neighbours determine, folded into the edge between them (trws.h): at each
+// pair of their labels, the edge costs what the label of that pair costs.
+struct TrwsFold {
+  const uint8_t* label;    // by cell of TrwsArc::matrix
+  const uint8_t* reverse;  // by cell of TrwsArc::reverse
+  const double* costs;     // by label
+  uint32_t variable;
+};
 
 // One direction of an edge, seen from variable v. All rows are padded with +∞ after the last label.
 struct TrwsArc {
@@ -17,6 +29,8 @@ struct TrwsArc {
   double* out;            // message to the other end, over its labels
   uint32_t other;
   uint32_t other_stride;
+  const TrwsFold* folds = nullptr;  // folded into the edge
+  uint32_t num_folds = 0;
 };
 
 struct TrwsNode {
@@ -33,6 +47,7 @@ struct TrwsSweep {
   const TrwsArc* arcs;
   uint32_t* choice;             // labels decoded during the sweep
   double* scratch;              // three padded rows of the largest variable
+  double* table;                // of the largest edge that others are folded into
   const RoundedTable* rounded;  // by arc; null: all tables are read as they are
   int16_t* rounded_scratch;     // two rows of the largest variable, if any table is rounded
   double* marginals;  // unless null: θ − min θ of every label, node by node, padded rows

@@ -252,6 +252,7 @@ TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
   constexpr double kLimit = 2'650'000'000;  // the program of the first that fits does not
   solver::SolveOptions options;
   options.max_branch_nodes = 30;
+  options.relative_gap = 2e-2;
   double told = -HUGE_VAL;
   monitor.on_progress = [&](const Progress& p) {
     told = std::max(told, p.lower_bound_us);
@@ -259,6 +260,7 @@ TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
   };
   const auto placed = place(wanted, kLimit, options, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
+  EXPECT_GT(placed->memory.rounds, 1u);
   EXPECT_LT(placed->bound_us, (1 - 1e-3) * placed->objective_us);
   EXPECT_GT(told, 0);
   EXPECT_LE(told, placed->bound_us * (1 + 1e-9));

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <ctime>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace shw::solver {
 namespace {
 
+using testing::add_copies;
 using testing::add_random_budgets;
 using testing::expect_stops_soon;
 using testing::random_problem;
@@ -250,6 +252,78 @@ TEST(Budgets, StopAfterTheirWork) {
 }
 
 // A rough answer is within the budgets and near the optimum, and its bound is one.
+TEST(Budgets, MatchBruteForceIfTheProblemCountsAsHuge) {
+  SolveOptions huge;
+  huge.huge_cells = 0;
+  int feasible = 0;
+  for (uint32_t seed = 9000; seed < 9600; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed);
+    add_random_budgets(problem, seed + 1, 1 + seed % 3, seed % 3 == 0 ? 6 : 1);
+    const auto optimum = solve_brute_force(problem);
+    const auto got = solve_quietly(problem, huge);
+    if (!optimum.ok()) {
+      EXPECT_FALSE(got.ok());
+      continue;
+    }
+    if (!got.ok()) {  // found none, which proves nothing
+      EXPECT_EQ(got.status().code(), Code::kResourceExhausted) << got.status().message();
+      continue;
+    }
+    ++feasible;
+    EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+    EXPECT_GE(got->cost, optimum->cost);
+    EXPECT_LE(got->bound, optimum->cost + 1e-9);
+  }
+  EXPECT_GT(feasible, 200);
+}
+
+// A chain of layers that use little of a budget where they cost much. Prices move among the likely
+// labels, so all labels are swept less often.
+TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
+  constexpr uint32_t kLayers = 60, kLabels = 60;
+  std::mt19937 random(5);
+  std::vector<double> unary, usage, pairs;
+  for (uint32_t x = 0; x < kLabels; ++x) {
+    usage.push_back(1 + static_cast<double>(random() % 1000));
+    unary.push_back(300'000 / usage.back() + static_cast<double>(random() % 1000));
+  }
+  for (uint32_t i = 0; i < kLabels * kLabels; ++i)
+    pairs.push_back(static_cast<double>(random() % 1000));
+  PlacementProblem problem;
+  const uint32_t budget = problem.add_budget(kLayers * 300),
+                 table = problem.add_matrix(kLabels, kLabels, pairs);
+  for (uint32_t v = 0; v < kLayers; ++v) {
+    problem.add_variable(unary);
+    problem.add_usage(budget, v, 0, 1, usage);
+    if (v > 0) problem.add_edge(v - 1, v, table);
+  }
+  SolveOptions options;
+  options.relative_gap = 1e-3;
+  const auto swept = solve_quietly(problem, options);
+  options.huge_cells = 1;
+  const auto likely = solve_quietly(problem, options);
+  ASSERT_TRUE(swept.ok()) << swept.status().message();
+  ASSERT_TRUE(likely.ok()) << likely.status().message();
+  EXPECT_TRUE(likely->proven);
+  EXPECT_LT(5 * likely->stats.sweeps, 3 * swept->stats.sweeps);
+}
+
+// Copies follow from the layouts at the two ends of an edge (placement/memory_copies.cc).
+TEST(Budgets, OnCopiesMatchBruteForce) {
+  int feasible = 0, copies = 0;
+  for (uint32_t seed = 8000; seed < 8400; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem =
+        random_problem(seed, {.min_variables = 2, .max_variables = 6, .forbidden = 0.05});
+    copies += static_cast<int>(add_copies(problem, seed, 3, seed % 2 == 0 ? 9 : 0));
+    add_random_budgets(problem, seed + 1, 1 + seed % 2, seed % 3 == 0 ? 6 : 1);
+    feasible += expect_same(problem, solve_quietly(problem), solve_brute_force(problem));
+  }
+  EXPECT_GT(feasible, 150);
+  EXPECT_GT(copies, 600);
+}
+
 TEST(Budgets, AreKeptAmongTheLikelyLabels) {
   const RandomShape shape{.min_variables = 6,
                           .max_variables = 8,

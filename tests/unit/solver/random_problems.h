@@ -58,6 +58,40 @@ inline PlacementProblem random_problem(uint32_t seed, const RandomShape& shape =
   return problem;
 }
 
+// Beside up to `count` edges, a variable that says which of two layouts of the first end is copied
+// for the second, if any, as placement/memory_copies.cc adds them: both ends determine it, and only
+// one of its labels for each layout costs something. `cost`: of these.
+inline uint32_t add_copies(PlacementProblem& problem, uint32_t seed, uint32_t count,
+                           int max_cost = 0) {
+  std::mt19937 random(seed);
+  const auto edges =
+      std::vector<PlacementProblem::Edge>(problem.edges().begin(), problem.edges().end());
+  uint32_t added = 0;
+  for (const auto& e : edges) {
+    if (added == count) break;
+    if (e.a == e.b || random() % 3 == 0) continue;
+    std::vector<double> unary(5, 0.0);
+    for (const uint32_t copied : {0u, 2u})
+      unary[copied] = static_cast<double>(random() % (static_cast<uint32_t>(max_cost) + 1));
+    const uint32_t rows = problem.num_labels(e.a), cols = problem.num_labels(e.b);
+    std::vector<double> payer(size_t{rows} * 5, kForbidden), other(size_t{cols} * 5, 0.0);
+    for (uint32_t s = 0; s < rows; ++s) {
+      const uint32_t layout = random() % 3;  // 2: too small to count
+      payer[5 * s + 2 * layout] = 0;
+      if (layout < 2) payer[5 * s + 2 * layout + 1] = 0;
+    }
+    for (uint32_t s = 0; s < cols; ++s) {
+      const uint32_t layout = random() % 3;
+      for (uint32_t t = 0; t < 2; ++t) other[5 * s + 2 * t + (layout != t)] = kForbidden;
+    }
+    const uint32_t copy = problem.add_variable(unary);
+    problem.add_edge(e.a, copy, problem.add_matrix(rows, 5, payer));
+    problem.add_edge(e.b, copy, problem.add_matrix(cols, 5, other));
+    ++added;
+  }
+  return added;
+}
+
 // Up to three budgets of integer usages, of one point or over time, some from below; what they
 // leave room for lies between nothing and everything.
 inline void add_random_budgets(PlacementProblem& problem, uint32_t seed, uint32_t count,

@@ -9,6 +9,7 @@
 namespace shw::solver {
 namespace {
 
+using testing::add_copies;
 using testing::cheapest_with;
 using testing::random_problem;
 
@@ -82,6 +83,72 @@ TEST(Trws, IsExactOnTrees) {
     Trws trws(problem, watch);
     for (int sweep = 0; sweep < 30; ++sweep) ASSERT_TRUE(trws.sweep().ok());
     EXPECT_NEAR(trws.bound(), solve_brute_force(problem)->cost, 1e-6);
+  }
+}
+
+PlacementProblem chain_with_copies(uint32_t seed) {
+  PlacementProblem problem;
+  std::mt19937 random(seed);
+  for (uint32_t v = 0; v < 6; ++v) {
+    std::vector<double> unary(3), pairs(9);
+    for (double& c : unary) c = random() % 20;
+    for (double& c : pairs) c = random() % 20;
+    problem.add_variable(unary);
+    if (v > 0) problem.add_edge(v - 1, v, problem.add_matrix(3, 3, pairs));
+  }
+  add_copies(problem, seed, 4, 20);
+  return problem;
+}
+
+// Triangles make a bound rise slowly, or end too low. A chain takes one sweep.
+TEST(Trws, IsExactOnChainsWithVariablesThatFollowFromTwoOthers) {
+  int exact_without = 0;
+  for (uint32_t seed = 4000; seed < 4100; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = chain_with_copies(seed);
+    const double optimum = solve_brute_force(problem)->cost;
+    Monitor monitor;
+    Watch watch(monitor, Deadline());
+    Trws folded(problem, watch, Trws::Folds::kYes), trws(problem, watch);
+    ASSERT_TRUE(folded.sweep().ok());
+    ASSERT_TRUE(trws.sweep().ok());
+    EXPECT_NEAR(folded.bound(), optimum, 1e-9);
+    EXPECT_EQ(folded.cost(), optimum);
+    EXPECT_EQ(evaluate(problem, folded.choice()), optimum);
+    exact_without += trws.bound() > optimum - 1e-9;
+  }
+  EXPECT_LT(exact_without, 50);
+}
+
+TEST(Trws, BoundsAndRestrictsWhereVariablesFollowFromTwoOthers) {
+  for (uint32_t seed = 5000; seed < 5150; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = consistent_problem(seed, 1.2);
+    if (problem.num_variables() == 0 || problem.num_variables() > 6) continue;
+    add_copies(problem, seed, 3, 9);
+    const auto best = solve_brute_force(problem);
+    if (!best.ok()) continue;
+    Monitor monitor;
+    Watch watch(monitor, Deadline());
+    Trws trws(problem, watch, Trws::Folds::kYes);
+    for (int sweep = 0; sweep < 4; ++sweep) {
+      ASSERT_TRUE((sweep == 1 ? trws.sweep_rounded() : trws.sweep()).ok());
+      EXPECT_LE(trws.bound(), best->cost);
+      if (trws.cost() != kForbidden) {
+        EXPECT_EQ(trws.cost(), evaluate(problem, trws.choice()));
+      }
+      if (sweep == 1) continue;
+      for (uint32_t v = 0; v < problem.num_variables(); ++v)
+        for (uint32_t i = 0; i < problem.num_labels(v); ++i)
+          EXPECT_LE(trws.marginal_bound() + trws.marginals(v)[i],
+                    cheapest_with(problem, v, i) + 1e-9);
+    }
+    const auto restricted = trws.restricted(best->cost + 1);
+    ASSERT_TRUE(restricted.ok());
+    ASSERT_TRUE(restricted->problem.validate().ok());
+    const auto best_of_rest = solve_brute_force(restricted->problem);
+    ASSERT_TRUE(best_of_rest.ok()) << "the optimum was dropped";
+    EXPECT_NEAR(best_of_rest->cost, best->cost, 1e-9);
   }
 }
 
