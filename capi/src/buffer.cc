@@ -1,6 +1,7 @@
 // shw_buffer.
 #include "buffer.h"
 
+#include "plan/program.h"
 #include "runtime/strided.h"
 
 namespace shw::capi {
@@ -105,7 +106,7 @@ Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, con
   auto buffer = std::make_unique<shw_buffer>();
   buffer->type = type;
   buffer->device = device;
-  SHW_ASSIGN_OR_RETURN(buffer->memory, runtime::Buffer::allocate(device, {bytes}));
+  SHW_ASSIGN_OR_RETURN(buffer->memory, runtime::Buffer::allocate(device, {bytes, kArenaAlignment}));
   buffer->offset_bytes = offset_bytes;
   return buffer;
 }

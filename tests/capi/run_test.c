@@ -176,9 +176,12 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
   shw_buffer *wrong = NULL, *outputs[MLP_NUM_OUTPUTS];
   shw_device* cpu = new_cpu(context);
   shw_event* done = NULL;
+  shw_tensor tensor = SHW_TENSOR_INIT;
   mlp_job job;
   if (!mlp_job_create(context, plan, &job)) return;
   EXPECT_OK(shw_buffer_create(cpu, SHW_DTYPE_F32, dims, 2, &wrong));
+  EXPECT_OK(shw_buffer_get_tensor(wrong, &tensor));
+  EXPECT((uintptr_t)tensor.data % 256 == 0);
   memcpy(inputs, job.inputs[0], sizeof inputs);
   inputs[1] = wrong;
   EXPECT_REFUSED(enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS,

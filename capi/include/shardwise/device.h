@@ -86,7 +86,7 @@ enum {
 };
 
 /**
- * A new buffer, row-major, filled with zeros.
+ * A new buffer, row-major, filled with zeros. It begins at a multiple of 256 bytes.
  * @param dims        `rank` sizes; lent for the call; may be NULL if rank is 0
  * @param out_buffer  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the dtype is unknown, or the sizes are out of range

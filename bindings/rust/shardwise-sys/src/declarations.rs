@@ -2731,7 +2731,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_device_destroy(device: *mut shw_device);
 
-    /// A new buffer, row-major, filled with zeros.
+    /// A new buffer, row-major, filled with zeros. It begins at a multiple of 256 bytes.
     ///
     /// * `dims`: `rank` sizes; lent for the call; may be NULL if rank is 0
     /// * `out_buffer`: receives a handle that the caller destroys; NULL on failure
