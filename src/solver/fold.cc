@@ -27,7 +27,7 @@ uint64_t look_of(const PlacementProblem& problem, uint32_t v, const Adjacency::A
 // The map from each variable to its like in the next layer.
 class Shift {
  public:
-  Shift(const PlacementProblem& problem)
+  explicit Shift(const PlacementProblem& problem)
       : problem_(problem), adjacency_(problem), looks_(problem.num_variables()) {
     look();
   }
@@ -120,7 +120,7 @@ class Layers {
  public:
   static constexpr int32_t kNoLayer = INT32_MIN;
 
-  explicit Layers(const Shift& shift, uint32_t num_variables)
+  Layers(const Shift& shift, uint32_t num_variables)
       : shift_(shift), chain_(num_variables, kNone), at_(num_variables, kNoLayer) {
     for (uint32_t v = 0; v < num_variables; ++v) add_chain(v);
     number();
@@ -199,9 +199,12 @@ class Folder {
     out.variable.assign(problem_.num_variables(), kNone);
     for (uint32_t v = 0; v < problem_.num_variables(); ++v)
       if (!is_left_out(v)) out.variable[v] = out.problem.add_variable(problem_.unary(v));
-    for (uint32_t v = 0; v < problem_.num_variables(); ++v)
-      if (is_left_out(v))
-        out.variable[v] = out.variable[layers_.moved(v, first_ - 1 - layers_.of(v))];
+    for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
+      if (!is_left_out(v)) continue;
+      out.variable[v] = out.variable[layers_.moved(v, first_ - 1 - layers_.of(v))];
+      // They look alike by hashes of what is around them.
+      if (problem_.num_labels(v) != out.problem.num_labels(out.variable[v])) return std::nullopt;
+    }
     if (!fold_edges(out)) return std::nullopt;
     return out;
   }
