@@ -113,9 +113,10 @@ class Front {
   Result<ParetoPoint> answer(double limit, const solver::SolveOptions& options) {
     if (!simulated_) {
       const bool is_lowest = limit > 0 && limit == result_.lowest.reached_bytes;
-      SHW_ASSIGN_OR_RETURN(Placed placed, is_lowest && !result_.lowest.choice.empty()
-                                              ? place_at(model_, result_.lowest, options, monitor_)
-                                              : place(model_, limit, options, monitor_));
+      SHW_ASSIGN_OR_RETURN(Placed placed,
+                           is_lowest && !result_.lowest.choice.empty()
+                               ? place_at(model_, result_.lowest, options, monitor_)
+                               : place_for_any_program(model_, limit, options, monitor_));
       return ParetoPoint{limit, std::move(placed)};
     }
     SHW_ASSIGN_OR_RETURN(Fastest found, fastest(model_, limit, options, monitor_));

@@ -24,9 +24,9 @@ constexpr uint64_t kProbeBranchNodes = 100;
 // The placement with the lowest peak, if it fits the limit and nothing better was found.
 Result<Placed> place_at_lowest_peak(const ConstrainedModel& model, double limit_bytes,
                                     const LowestPeak& lowest, double bound_us,
-                                    const Status& otherwise, Monitor& monitor) {
+                                    const Status& otherwise, Wanted wanted, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(Placed placed, model.model().price(lowest.choice));
-  SHW_RETURN_IF_ERROR(complete(model, limit_bytes, placed, monitor));
+  SHW_RETURN_IF_ERROR(complete(model, limit_bytes, placed, monitor, solver::kForbidden, wanted));
   if (placed.memory.held_bytes() > limit_bytes) return otherwise;
   placed.bound_us = std::clamp(bound_us, std::max(lowest.bound_us, 0.0), placed.objective_us);
   return placed;
@@ -71,10 +71,11 @@ Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::Solve
 // If nothing was found, the search for the lowest peak may still find a placement that fits.
 Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_bytes,
                                 const solver::SolveOptions& options, bool explain_failure,
-                                Monitor& monitor, const LowestPeak* known = nullptr) {
+                                Monitor& monitor, Wanted wanted = Wanted::kFastest,
+                                const LowestPeak* known = nullptr) {
   double bound_us = -HUGE_VAL;
   Result<Placed> placed =
-      solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us);
+      solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us, wanted);
   const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
   const bool unanswered = !placed.ok() && limit_bytes > 0 && is_unanswered(placed.status());
   if (!unanswered && !(refused && explain_failure)) return placed;
@@ -86,7 +87,8 @@ Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_byte
   if (is_unanswered(lowest.status())) return placed;  // no sufficient limit is known
   SHW_RETURN_IF_ERROR(lowest.status());
   if (lowest->reached_bytes <= limit_bytes)
-    return place_at_lowest_peak(model, limit_bytes, *lowest, bound_us, placed.status(), monitor);
+    return place_at_lowest_peak(model, limit_bytes, *lowest, bound_us, placed.status(), wanted,
+                                monitor);
   return no_placement(model, limit_bytes, *lowest, placed.status());
 }
 
@@ -97,6 +99,11 @@ Result<Placed> place(const ConstrainedModel& model, double limit_bytes,
   return place_or_explain(model, limit_bytes, options, true, monitor);
 }
 
+Result<Placed> place_for_any_program(const ConstrainedModel& model, double limit_bytes,
+                                     const solver::SolveOptions& options, Monitor& monitor) {
+  return place_or_explain(model, limit_bytes, options, true, monitor, Wanted::kAnyThatFits);
+}
+
 Result<Placed> place(const ConstrainedModel& model, const solver::SolveOptions& options,
                      Monitor& monitor) {
   return place(model, model.memory_limit(), options, monitor);
@@ -104,7 +111,8 @@ Result<Placed> place(const ConstrainedModel& model, const solver::SolveOptions& 
 
 Result<Placed> place_at(const ConstrainedModel& model, const LowestPeak& lowest,
                         const solver::SolveOptions& options, Monitor& monitor) {
-  return place_or_explain(model, lowest.reached_bytes, options, true, monitor, &lowest);
+  return place_or_explain(model, lowest.reached_bytes, options, true, monitor, Wanted::kAnyThatFits,
+                          &lowest);
 }
 
 Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,

@@ -14,6 +14,9 @@ namespace shw {
 // found nothing within the work limit.
 Result<Placed> place(const ConstrainedModel& model, double limit_bytes,
                      const solver::SolveOptions& options, Monitor& monitor);
+// The same placements, for who asks whether a program fits rather than for the fastest that does.
+Result<Placed> place_for_any_program(const ConstrainedModel& model, double limit_bytes,
+                                     const solver::SolveOptions& options, Monitor& monitor);
 // Under the memory limit that the constraints ask for.
 Result<Placed> place(const ConstrainedModel& model, const solver::SolveOptions& options,
                      Monitor& monitor);
@@ -35,6 +38,7 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
                                Monitor& monitor);
 
 // A placement within the lowest peak that was reached; `lowest.choice` if nothing cheaper is found.
+// Its program is any that fits.
 Result<Placed> place_at(const ConstrainedModel& model, const LowestPeak& lowest,
                         const solver::SolveOptions& options, Monitor& monitor);
 

@@ -1,6 +1,7 @@
 #include "compiler/programs.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 
@@ -97,12 +98,17 @@ struct CopyPolicy {
   bool merges;  // equal steps, also if that holds a result for longer
   bool leads;   // collectives start early
 };
+// The last mostly holds the least.
+constexpr std::array kPolicies = {
+    CopyPolicy{Copies::kShared, true, true}, CopyPolicy{Copies::kAsPlanned, true, true},
+    CopyPolicy{Copies::kAsPlanned, false, true}, CopyPolicy{Copies::kAsPlanned, false, false}};
+constexpr std::array<size_t, 4> kMostSharedFirst = {0, 1, 2, 3}, kSmallestFirst = {3, 0, 1, 2};
 
 // Equal steps are merged first: what is computed again equals what it repeats. True: the program
 // fits. It is unfinished if it is far from that, unless it `must_finish`.
 Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
                             const CopyPolicy& copies, Program& program, double beat_us,
-                            bool must_finish, Monitor& monitor) {
+                            bool must_finish, Wanted wanted, Monitor& monitor) {
   // Neither other orders nor groups of fused steps make up for so much.
   constexpr double kFar = 1.25;
   const RecomputePolicy& policy = model.options().recompute;
@@ -133,7 +139,9 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
       if (!must_finish && static_cast<double>(live_peak_bytes(program) - lendable_bytes(program)) >
                               kFar * static_cast<double>(room))
         return false;
-      SHW_RETURN_IF_ERROR(finish_within(model, room, program, monitor));
+      SHW_RETURN_IF_ERROR(wanted == Wanted::kAnyThatFits
+                              ? finish(model, room, program, monitor)
+                              : finish_within(model, room, program, monitor));
     }
   }
   return limit_bytes == 0 || bytes_of(model, program) <= limit_bytes;
@@ -144,35 +152,36 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
 // Shares copies between all their users if the result fits the limit. Otherwise copies live as
 // planned and are shared only where memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                           double* seconds_of_passes, double beat_us) {
+                           double* seconds_of_passes, double beat_us, Wanted wanted) {
   std::vector<double> compute_us;
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{.compute_us = compute_us, .choice = placed.choice};
-  constexpr CopyPolicy kPolicies[] = {{Copies::kShared, true, true},
-                                      {Copies::kAsPlanned, true, true},
-                                      {Copies::kAsPlanned, false, true},
-                                      {Copies::kAsPlanned, false, false}};
   // What is computed again, as the limit asks for, may be such copies: they are the passes'
   // business.
   const bool repeats = recomputes_within(model, placed.memory.limit_bytes);
-  Program program;
-  for (const CopyPolicy& policy : kPolicies) {
+  const bool is_only_asked = wanted == Wanted::kAnyThatFits && limit > 0 && !repeats;
+  Program program, smallest;
+  bool fits = false;
+  for (const size_t i : is_only_asked ? kSmallestFirst : kMostSharedFirst) {
+    const CopyPolicy& policy = kPolicies[i];
+    const bool is_smallest = i + 1 == kPolicies.size();
     options.copies = policy.copies;
     SHW_ASSIGN_OR_RETURN(
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
     bound_schedule(model, program);
     const auto start = std::chrono::steady_clock::now();
-    const bool is_last = repeats || &policy == std::end(kPolicies) - 1;
-    SHW_ASSIGN_OR_RETURN(const bool fits,
-                         run_all_passes(model, limit, policy, program, beat_us, is_last, monitor));
+    SHW_ASSIGN_OR_RETURN(fits, run_all_passes(model, limit, policy, program, beat_us,
+                                              repeats || is_smallest, wanted, monitor));
     if (seconds_of_passes != nullptr)
       *seconds_of_passes +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (fits || is_last) break;
+    if (fits || repeats) break;
+    if (is_smallest) smallest = std::move(program);
   }
+  if (!fits && !repeats) program = std::move(smallest);
   price_groups(program,
                cost::Roofline(model.collectives().hardware().device, model.mesh().num_ranks()));
   return program;

@@ -69,12 +69,14 @@ void note_peak(const PreparedModel& model, double limit_bytes, Placed& placed) {
 class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
-                      const solver::SolveOptions& options, Weighs weighs, Monitor& monitor)
+                      const solver::SolveOptions& options, Weighs weighs, Wanted wanted,
+                      Monitor& monitor)
       : model_(model),
         limit_(limit_bytes),
         repeats_(recomputes_within(model.model(), limit_bytes)),
         relaxed_(repeats_ && weighs != Weighs::kPlanned),
         weighs_(weighs),
+        wanted_(wanted),
         planned_limit_(relaxed_ ? 0 : limit_bytes),
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
@@ -222,7 +224,7 @@ class MemoryLimitedSearch {
                                                         options(true, left), muted));
       if (next.choice == best_->choice) return {};
       const double us = simulated_us(*best_->program);
-      SHW_RETURN_IF_ERROR(complete(model_, limit_, next, monitor_, us));
+      SHW_RETURN_IF_ERROR(complete(model_, limit_, next, monitor_, us, wanted_));
       if (excess_bytes(next) > 0 || simulated_us(*next.program) >= us) return {};
       next.memory.step_bound_us = best_->memory.step_bound_us;
       best_ = std::move(next);
@@ -363,7 +365,7 @@ class MemoryLimitedSearch {
     note_peak(model_.model(), limit_, placed);
     if (needs_no_program(placed)) return placed;
     const double solved_at = seconds();
-    SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_));
+    SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_, wanted_));
     lowering_s_ = seconds() - solved_at;
     return placed;
   }
@@ -373,6 +375,7 @@ class MemoryLimitedSearch {
   const bool repeats_;  // programs can take less than planned
   bool relaxed_;        // so the planned limit is another than theirs
   const Weighs weighs_;
+  const Wanted wanted_;
   double planned_limit_;  // the limit minus what is reserved for the lowered program
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   solver::SolveOptions options_;
@@ -398,13 +401,14 @@ class MemoryLimitedSearch {
 }  // namespace
 
 Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed& placed,
-                Monitor& monitor, double beat_us) {
+                Monitor& monitor, double beat_us, Wanted wanted) {
   SHW_RETURN_IF_ERROR(decide_orders(constrained, placed, monitor));
   const PreparedModel& model = constrained.model();
   note_peak(model, limit_bytes, placed);
   if (limit_bytes == 0) return {};
   placed.memory.repeats = recomputes_within(model, limit_bytes);
-  SHW_ASSIGN_OR_RETURN(Program program, program_of(model, placed, monitor, nullptr, beat_us));
+  SHW_ASSIGN_OR_RETURN(Program program,
+                       program_of(model, placed, monitor, nullptr, beat_us, wanted));
   placed.memory.program_bytes = static_cast<double>(bytes_of(model, program));
   placed.program = std::make_shared<const Program>(std::move(program));
   return {};
@@ -412,9 +416,9 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
 
 Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             const solver::SolveOptions& options, Monitor& monitor, Weighs weighs,
-                            double* bound_us) {
+                            double* bound_us, Wanted wanted) {
   if (limit_bytes > 0) {
-    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, monitor);
+    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, monitor);
     Result<Placed> placed = rounds.run();
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;
@@ -427,7 +431,8 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
 Result<Placed> least_with_repetition(const ConstrainedModel& model,
                                      const solver::SolveOptions& options, Monitor& monitor) {
   constexpr double kTooLittle = 1;  // so as much as possible is repeated
-  return MemoryLimitedSearch(model, kTooLittle, options, Weighs::kPlacements, monitor)
+  return MemoryLimitedSearch(model, kTooLittle, options, Weighs::kPlacements, Wanted::kFastest,
+                             monitor)
       .run_for_least();
 }
 

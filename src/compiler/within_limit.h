@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/constrained_model.h"
+#include "compiler/programs.h"
 #include "placement/solve_placement.h"
 
 namespace shw {
@@ -10,7 +11,8 @@ namespace shw {
 // Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
 // 0: no limit. `beat_us`: of WithinOptions.
 Status complete(const ConstrainedModel& model, double limit_bytes, Placed& placed, Monitor& monitor,
-                double beat_us = std::numeric_limits<double>::infinity());
+                double beat_us = std::numeric_limits<double>::infinity(),
+                Wanted wanted = Wanted::kFastest);
 
 // The cheapest placement whose planned peak and whose lowered program fit the limit; 0: none. No
 // cause is given for a failure. Raises `*bound_us`, unless null, to a lower bound on all placements
@@ -20,7 +22,8 @@ Status complete(const ConstrainedModel& model, double limit_bytes, Placed& place
 enum class Weighs : uint8_t { kPlanned, kPlacements, kJoint };
 Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             const solver::SolveOptions& options, Monitor& monitor,
-                            Weighs weighs = Weighs::kPlacements, double* bound_us = nullptr);
+                            Weighs weighs = Weighs::kPlacements, double* bound_us = nullptr,
+                            Wanted wanted = Wanted::kFastest);
 
 // Of a few placements, planned to take ever less, that whose program takes the least if as much as
 // possible is computed again (recompute auto).

@@ -5,10 +5,12 @@
 // width are solved by exact elimination. The others are split in two at one label of one variable:
 // that label, or any other. Depth first, the more promising half first.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "solver/eliminate.h"
+#include "solver/fold.h"
 #include "solver/open_parts.h"
 #include "solver/parameters.h"
 #include "solver/search.h"
@@ -119,7 +121,9 @@ class Closer {
   }
   Result<Verdict> sweep(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
   Result<Verdict> sweep_root(const Stage& stage, Trws& trws);
-  Status solve_likely_part(const Stage& stage, Trws& trws);
+  Result<std::vector<uint32_t>> likely_labelling(const PlacementProblem& problem, Trws& trws,
+                                                 uint64_t cells);
+  Result<bool> start_folded(const Stage& stage, Trws& trws);
 
   double stall_share(const Stage& stage) const {
     return early_ && stage.problem.num_variables() >= kManyVariables ? kEarly : kLate;
@@ -168,17 +172,39 @@ Result<bool> Closer::split_by_copies(const std::shared_ptr<const Stage>& stage, 
   return true;
 }
 
-Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
+// The best labelling of the most promising part; empty: none was found.
+Result<std::vector<uint32_t>> Closer::likely_labelling(const PlacementProblem& problem, Trws& trws,
+                                                       uint64_t cells) {
   SHW_RETURN_IF_ERROR(
       trws.sweep());  // there are no marginals if labels were dropped after the last sweep
-  const PlacementProblem& p = stage.problem;
   SolveOptions options = search_.options();
   options.max_branch_nodes = std::min(options.max_branch_nodes, kLikelyBranchNodes);
-  SHW_ASSIGN_OR_RETURN(
-      const std::vector<uint32_t> choice,
-      best_of(likely_part(p, marginals_by_label(p, trws), kLikelyCells), options, search_.watch()));
-  if (!choice.empty()) search_.offer(stage, choice);
-  return {};
+  return best_of(likely_part(problem, marginals_by_label(problem, trws), cells), options,
+                 search_.watch());
+}
+
+// Where layers repeat: messages and a labelling of the folded root. False: they do not, it has no
+// labelling, or the first sweeps will do.
+Result<bool> Closer::start_folded(const Stage& stage, Trws& trws) {
+  if (search_.options().relative_gap > kFoldedGap) return false;
+  const std::optional<Folding> folding = fold(stage.problem, kFoldMargin);
+  if (!folding) return false;
+  Trws folded(folding->problem, search_.watch());
+  double stall_bound = -kForbidden;
+  for (uint32_t i = 1; i <= kFoldedSweeps && !search_.watch().expired(); ++i) {
+    SHW_RETURN_IF_ERROR(folded.sweep_rounded());
+    if (i % 8 != 0) continue;
+    if (folded.bound() - stall_bound < kFoldedStallShare * std::abs(folded.bound())) break;
+    stall_bound = folded.bound();
+  }
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> few,
+                       likely_labelling(folding->problem, folded, kFoldedLikelyCells));
+  trws.take_messages(folded, folding->edge);
+  if (few.empty()) return false;
+  std::vector<uint32_t> choice;
+  for (const uint32_t v : folding->variable) choice.push_back(few[v]);
+  search_.offer(stage, choice);
+  return true;
 }
 
 // Sweeps a large root to convergence, with the cutoff that its most promising part yields.
@@ -186,12 +212,18 @@ Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   const uint32_t most = search_.options().max_sweeps;
   if (trws.cells() < kLargeCells)
     return search_.tighten(stage, trws, most, stall_share(stage), true);
-  SHW_ASSIGN_OR_RETURN(Verdict verdict,
-                       search_.tighten(stage, trws, std::min(kFirstSweeps, most),
-                                       stall_share(stage), true, /*exact_every=*/most + 1));
+  SHW_ASSIGN_OR_RETURN(const bool is_folded, start_folded(stage, trws));
+  SHW_ASSIGN_OR_RETURN(
+      Verdict verdict,
+      search_.tighten(stage, trws, std::min(is_folded ? kUnfoldedSweeps : kFirstSweeps, most),
+                      stall_share(stage), true, /*exact_every=*/most + 1));
   for (int round = 0; round < kLikelyRounds && verdict == Verdict::kStalled; ++round) {
     const double before = search_.cost();
-    SHW_RETURN_IF_ERROR(solve_likely_part(stage, trws));
+    if (round > 0 || !is_folded) {
+      SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice,
+                           likely_labelling(stage.problem, trws, kLikelyCells));
+      if (!choice.empty()) search_.offer(stage, choice);
+    }
     if (round > 0 && search_.cost() == before) break;
     SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(search_.cutoff() - stage.constant));
     if (!possible) return Verdict::kClosed;

@@ -25,6 +25,15 @@ PlacementProblem PlacementProblem::share() const {
   return copy;
 }
 
+PlacementProblem PlacementProblem::without_variables() const {
+  PlacementProblem empty;
+  empty.matrices_ = matrices_;
+  empty.pool_ = pool_;
+  empty.pool_bytes_ = pool_bytes_;
+  empty.matrix_by_hash_ = matrix_by_hash_;
+  return empty;
+}
+
 PlacementProblem PlacementProblem::with_scaled_edges(std::span<const double> scales) const {
   struct Scaled {
     uint32_t matrix;

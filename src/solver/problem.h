@@ -51,6 +51,8 @@ class PlacementProblem {
   PlacementProblem& operator=(PlacementProblem&&) noexcept = default;
   // A copy to extend; it shares the tables, which can be large.
   PlacementProblem share() const;
+  // The same matrices, shared likewise, and nothing else.
+  PlacementProblem without_variables() const;
 
   // Returns the variable's index. Costs may be kForbidden; an empty span is refused by validate().
   uint32_t add_variable(std::span<const double> unary);

@@ -91,16 +91,15 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
 
   SHW_ASSIGN_OR_RETURN(const std::vector<size_t> table, build_tables(left));
   const auto edges = problem_.edges();
-  std::vector<uint32_t> earlier(n), later(n);  // the next free arc
-  for (uint32_t v = 0; v < n; ++v)
-    earlier[v] = nodes_[v].first_arc, later[v] = nodes_[v].first_later_arc;
+  const std::vector<ArcsOfEdge> arcs = arcs_of_edges();
   cells_ = 0;
   std::vector<ArcPair> arcs_of_edge(folds_.empty() ? 0 : edges.size());
   for (size_t i = 0; i < edges.size(); ++i) {
     if (is_fold_edge(i)) continue;
     const auto [first, second] = std::minmax(edges[i].a, edges[i].b);
     const TrwsNode &x = nodes_[first], &y = nodes_[second];
-    const uint32_t at_x = later[first]++, at_y = earlier[second]++;
+    const auto [at_x, at_y] =
+        edges[i].a == first ? arcs[i] : ArcsOfEdge{.a = arcs[i].b, .b = arcs[i].a};
     const double* by_x = tables_.get() + table[i];
     const double* by_y = by_x + size_t{x.labels} * y.stride;
     const bool swapped = (edges[i].a == first) == (edges[i].transposed != 0);
@@ -114,6 +113,31 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
   }
   attach_folds(arcs_of_edge);
   return {};
+}
+
+std::vector<Trws::ArcsOfEdge> Trws::arcs_of_edges() const {
+  std::vector<uint32_t> earlier, later;  // the next arc of each variable
+  for (const TrwsNode& node : nodes_)
+    earlier.push_back(node.first_arc), later.push_back(node.first_later_arc);
+  std::vector<ArcsOfEdge> arcs;
+  arcs.reserve(problem_.edges().size());
+  for (const auto& e : problem_.edges()) {
+    const bool forward = e.a < e.b;
+    const uint32_t at_a = forward ? later[e.a]++ : earlier[e.a]++;
+    const uint32_t at_b = forward ? earlier[e.b]++ : later[e.b]++;
+    arcs.push_back({at_a, at_b});
+  }
+  return arcs;
+}
+
+void Trws::take_messages(const Trws& from, std::span<const uint32_t> edge_of_other) {
+  const std::vector<ArcsOfEdge> mine = arcs_of_edges(), its = from.arcs_of_edges();
+  const auto edges = problem_.edges();
+  for (size_t i = 0; i < edges.size(); ++i) {
+    const ArcsOfEdge &to = mine[i], &of = its[edge_of_other[i]];
+    std::copy_n(from.arcs_[of.a].in, nodes_[edges[i].a].stride, arcs_[to.a].in);
+    std::copy_n(from.arcs_[of.b].in, nodes_[edges[i].b].stride, arcs_[to.b].in);
+  }
 }
 
 // Counts arcs and assigns their offsets and messages.

@@ -61,6 +61,9 @@ class Trws {
   void last_choice(std::vector<uint32_t>& choice) const;
   // No labelling with a dropped label costs less than this.
   double dropped_bound() const { return dropped_bound_; }
+  // Starts where another got to: each edge has the messages of one of the other's edges, the first
+  // end those of its first end. None has dropped labels.
+  void take_messages(const Trws& from, std::span<const uint32_t> edge_of_other);
   // Offers a labelling found elsewhere.
   void offer(std::span<const uint32_t> choice, double cost);
 
@@ -133,6 +136,10 @@ class Trws {
   Result<bool> drop_unsupported(std::vector<std::vector<uint32_t>>& left);
   Status build(const std::vector<std::vector<uint32_t>>& left);
   void build_nodes();
+  struct ArcsOfEdge {
+    uint32_t a, b;  // of its first and its second end
+  };
+  std::vector<ArcsOfEdge> arcs_of_edges() const;
   Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
   Status round_tables();
   Result<double> run(int64_t step);
