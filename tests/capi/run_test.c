@@ -176,7 +176,7 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
   shw_buffer *wrong = NULL, *outputs[MLP_NUM_OUTPUTS];
   shw_device* cpu = new_cpu(context);
   shw_event* done = NULL;
-  shw_tensor tensor = SHW_TENSOR_INIT;
+  shw_tensor tensor;
   mlp_job job;
   if (!mlp_job_create(context, plan, &job)) return;
   EXPECT_OK(shw_buffer_create(cpu, SHW_DTYPE_F32, dims, 2, &wrong));
