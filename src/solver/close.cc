@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "solver/eliminate.h"
-#include "solver/fold.h"
+#include "solver/fold_layers.h"
 #include "solver/open_parts.h"
 #include "solver/parameters.h"
 #include "solver/search.h"
@@ -187,7 +187,7 @@ Result<std::vector<uint32_t>> Closer::likely_labelling(const PlacementProblem& p
 // labelling, or the first sweeps will do.
 Result<bool> Closer::start_folded(const Stage& stage, Trws& trws) {
   if (search_.options().relative_gap > kFoldedGap) return false;
-  const std::optional<Folding> folding = fold(stage.problem, kFoldMargin);
+  const std::optional<FoldedLayers> folding = fold_layers(stage.problem, kFoldMargin);
   if (!folding) return false;
   Trws folded(folding->problem, search_.watch());
   double stall_bound = -kForbidden;

@@ -93,11 +93,11 @@ inline constexpr uint64_t kEasyCells = 1 << 18;
 // sweeps, so often, with so many nodes. More: a better incumbent earlier, and work done twice.
 inline constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
 inline constexpr uint32_t kFirstSweeps = 24;
-// A deep root is folded first (fold.h): the layers that stay beside each end, the sweeps over those
-// and the cells of their most promising part, and the sweeps over the whole that follow. More:
-// messages that fit better. Sweeps over few layers end when eight raise the bound by less than this
-// share. Chosen on LLaMA-3 8B with 32 layers on 64 devices: a margin of 1 or 2, 40 to 64 folded
-// sweeps and up to 3 others differ by a tenth of the time.
+// A deep root is folded first (fold_layers.h): the layers that stay beside each end, the sweeps
+// over those and the cells of their most promising part, and the sweeps over the whole that follow.
+// More: messages that fit better. Sweeps over few layers end when eight raise the bound by less
+// than this share. Chosen on LLaMA-3 8B with 32 layers on 64 devices: a margin of 1 or 2, 40 to 64
+// folded sweeps and up to 3 others differ by a tenth of the time.
 inline constexpr uint32_t kFoldMargin = 1, kFoldedSweeps = 48, kUnfoldedSweeps = 2;
 inline constexpr uint64_t kFoldedLikelyCells = 1 << 16;
 inline constexpr double kFoldedStallShare = 1e-6;

@@ -119,13 +119,14 @@ std::vector<Trws::ArcsOfEdge> Trws::arcs_of_edges() const {
   std::vector<uint32_t> earlier, later;  // the next arc of each variable
   for (const TrwsNode& node : nodes_)
     earlier.push_back(node.first_arc), later.push_back(node.first_later_arc);
-  std::vector<ArcsOfEdge> arcs;
-  arcs.reserve(problem_.edges().size());
-  for (const auto& e : problem_.edges()) {
+  const auto edges = problem_.edges();
+  std::vector<ArcsOfEdge> arcs(edges.size(), {kNone, kNone});
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (is_fold_edge(i)) continue;
+    const auto& e = edges[i];
     const bool forward = e.a < e.b;
-    const uint32_t at_a = forward ? later[e.a]++ : earlier[e.a]++;
-    const uint32_t at_b = forward ? earlier[e.b]++ : later[e.b]++;
-    arcs.push_back({at_a, at_b});
+    arcs[i].a = forward ? later[e.a]++ : earlier[e.a]++;
+    arcs[i].b = forward ? earlier[e.b]++ : later[e.b]++;
   }
   return arcs;
 }

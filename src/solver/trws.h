@@ -62,7 +62,7 @@ class Trws {
   // No labelling with a dropped label costs less than this.
   double dropped_bound() const { return dropped_bound_; }
   // Starts where another got to: each edge has the messages of one of the other's edges, the first
-  // end those of its first end. None has dropped labels.
+  // end those of its first end. None has dropped labels or folded variables.
   void take_messages(const Trws& from, std::span<const uint32_t> edge_of_other);
   // Offers a labelling found elsewhere.
   void offer(std::span<const uint32_t> choice, double cost);
@@ -137,7 +137,7 @@ class Trws {
   Status build(const std::vector<std::vector<uint32_t>>& left);
   void build_nodes();
   struct ArcsOfEdge {
-    uint32_t a, b;  // of its first and its second end
+    uint32_t a, b;  // at its first and its second end; kNone: the edge of a folded variable
   };
   std::vector<ArcsOfEdge> arcs_of_edges() const;
   Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);

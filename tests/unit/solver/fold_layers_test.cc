@@ -1,5 +1,5 @@
 // Folded problems: what stays equals what was left out, and is where the whole one starts from.
-#include "solver/fold.h"
+#include "solver/fold_layers.h"
 
 #include <gtest/gtest.h>
 
@@ -58,10 +58,10 @@ class DeepProblem {
   std::mt19937 random_;
 };
 
-TEST(Fold, KeepsAFewOfEqualLayers) {
+TEST(FoldLayers, KeepsAFewOfEqualLayers) {
   for (const uint32_t margin : {1u, 2u, 3u}) {
     const PlacementProblem whole = std::move(DeepProblem(32, 7, margin).problem);
-    const auto folding = fold(whole, margin);
+    const auto folding = fold_layers(whole, margin);
     ASSERT_TRUE(folding);
     const PlacementProblem& few = folding->problem;
     ASSERT_TRUE(few.validate().ok());
@@ -81,23 +81,23 @@ TEST(Fold, KeepsAFewOfEqualLayers) {
   }
 }
 
-TEST(Fold, LeavesOtherProblemsAlone) {
-  EXPECT_FALSE(fold(DeepProblem(5, 7, 1).problem, 1));  // few layers
+TEST(FoldLayers, LeavesOtherProblemsAlone) {
+  EXPECT_FALSE(fold_layers(DeepProblem(5, 7, 1).problem, 1));  // few layers
   PlacementProblem odd = std::move(DeepProblem(32, 7, 1).problem);
   for (uint32_t v = 0; v < odd.num_variables(); ++v)  // equal edges between variables that differ
     odd.add_unary(v, std::vector<double>(odd.num_labels(v), v));
-  EXPECT_FALSE(fold(odd, 1));
+  EXPECT_FALSE(fold_layers(odd, 1));
   for (uint32_t seed = 0; seed < 200; ++seed)
-    EXPECT_FALSE(fold(random_problem(seed, {.min_variables = 30, .max_variables = 60}), 1));
+    EXPECT_FALSE(fold_layers(random_problem(seed, {.min_variables = 30, .max_variables = 60}), 1));
 }
 
 // One sweep from the messages of a few layers gives the bound that takes several without.
-TEST(Fold, MessagesFitTheWhole) {
+TEST(FoldLayers, MessagesFitTheWhole) {
   int gains = 0;
   for (uint32_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     const PlacementProblem whole = std::move(DeepProblem(40, 9, seed).problem);
-    const auto folding = fold(whole, 2);
+    const auto folding = fold_layers(whole, 2);
     ASSERT_TRUE(folding);
     Monitor monitor;
     Watch watch(monitor, Deadline());
@@ -117,7 +117,7 @@ TEST(Fold, MessagesFitTheWhole) {
 }
 
 // Layers that differ by next to nothing cannot be folded.
-TEST(Fold, DeepRootsTakeLessWork) {
+TEST(FoldLayers, DeepRootsTakeLessWork) {
   const PlacementProblem equal = std::move(DeepProblem(48, 100, 3).problem);
   PlacementProblem different = equal.share();
   for (uint32_t v = 0; v < different.num_variables(); ++v)

@@ -1,4 +1,4 @@
-#include "solver/fold.h"
+#include "solver/fold_layers.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNowhere = UINT32_MAX;
 constexpr int kRadius = 2;           // in edges, in which variables of equal layers look alike
 constexpr size_t kFewestLayers = 6;  // that are worth a search
 constexpr size_t kTries = 4;         // of classes of variables
@@ -72,8 +72,8 @@ class Shift {
 
   // Follows the edges from a variable and its like. False: they contradict each other.
   bool follow(uint32_t from, uint32_t to) {
-    next_.assign(looks_.size(), kNone);
-    previous_.assign(looks_.size(), kNone);
+    next_.assign(looks_.size(), kNowhere);
+    previous_.assign(looks_.size(), kNowhere);
     seed_ = from;
     next_[from] = to, previous_[to] = from;
     std::vector<uint32_t> open{from};
@@ -88,7 +88,7 @@ class Shift {
           continue;
         const uint32_t x = mine[i].second, y = its[j].second;
         if (next_[x] == y) continue;
-        if (next_[x] != kNone || previous_[y] != kNone) return false;
+        if (next_[x] != kNowhere || previous_[y] != kNowhere) return false;
         next_[x] = y, previous_[y] = x;
         if (x != y) open.push_back(x);
       }
@@ -112,7 +112,7 @@ class Shift {
   const Adjacency adjacency_;
   std::vector<uint64_t> looks_;
   std::vector<uint32_t> next_, previous_;
-  uint32_t seed_ = kNone;
+  uint32_t seed_ = kNowhere;
 };
 
 // Numbers the layers.
@@ -121,7 +121,7 @@ class Layers {
   static constexpr int32_t kNoLayer = INT32_MIN;
 
   Layers(const Shift& shift, uint32_t num_variables)
-      : shift_(shift), chain_(num_variables, kNone), at_(num_variables, kNoLayer) {
+      : shift_(shift), chain_(num_variables, kNowhere), at_(num_variables, kNoLayer) {
     for (uint32_t v = 0; v < num_variables; ++v) add_chain(v);
     number();
   }
@@ -137,19 +137,19 @@ class Layers {
     return range;
   }
   int32_t of(uint32_t v) const { return at_[v]; }  // kNoLayer: in none
-  // Its like so many layers further; kNone: there is none.
+  // Its like so many layers further; kNowhere: there is none.
   uint32_t moved(uint32_t v, int32_t by) const {
     if (at_[v] == kNoLayer) return v;
     const std::vector<uint32_t>& chain = chains_[chain_[v]];
     const int64_t i = int64_t{at_[v]} - at_[chain.front()] + by;
-    return i < 0 || i >= std::ssize(chain) ? kNone : chain[static_cast<size_t>(i)];
+    return i < 0 || i >= std::ssize(chain) ? kNowhere : chain[static_cast<size_t>(i)];
   }
 
  private:
   void add_chain(uint32_t first) {
-    if (shift_.previous(first) != kNone || shift_.next(first) == kNone) return;
+    if (shift_.previous(first) != kNowhere || shift_.next(first) == kNowhere) return;
     std::vector<uint32_t> chain;
-    for (uint32_t v = first; v != kNone; v = shift_.next(v)) {
+    for (uint32_t v = first; v != kNowhere; v = shift_.next(v)) {
       chain_[v] = static_cast<uint32_t>(chains_.size());
       chain.push_back(v);
     }
@@ -160,7 +160,7 @@ class Layers {
   // layers' own.
   void number() {
     const uint32_t first = chain_[shift_.seed()];
-    if (first == kNone) return;
+    if (first == kNowhere) return;
     const size_t least = chains_[first].size() / 2;
     std::vector<uint32_t> open;
     const auto set = [&](uint32_t chain, int32_t layer) {
@@ -174,7 +174,7 @@ class Layers {
       for (const uint32_t v : chain)
         for (const Adjacency::Arc& arc : shift_.adjacency().of(v)) {
           const uint32_t other = chain_[arc.other];
-          if (other == kNone || at_[arc.other] != kNoLayer || chains_[other].size() < least)
+          if (other == kNowhere || at_[arc.other] != kNoLayer || chains_[other].size() < least)
             continue;
           const auto position = std::ranges::find(chains_[other], arc.other);
           set(other, at_[v] - static_cast<int32_t>(position - chains_[other].begin()));
@@ -184,7 +184,7 @@ class Layers {
 
   const Shift& shift_;
   std::vector<std::vector<uint32_t>> chains_;  // of likes
-  std::vector<uint32_t> chain_;                // by variable; kNone: in none
+  std::vector<uint32_t> chain_;                // by variable; kNowhere: in none
   std::vector<int32_t> at_;
 };
 
@@ -194,9 +194,9 @@ class Folder {
   Folder(const PlacementProblem& problem, const Layers& layers, int32_t first, int32_t last)
       : problem_(problem), layers_(layers), first_(first), last_(last) {}
 
-  std::optional<Folding> run() {
-    Folding out{problem_.without_variables(), {}, {}};
-    out.variable.assign(problem_.num_variables(), kNone);
+  std::optional<FoldedLayers> run() {
+    FoldedLayers out{problem_.without_variables(), {}, {}};
+    out.variable.assign(problem_.num_variables(), kNowhere);
     for (uint32_t v = 0; v < problem_.num_variables(); ++v)
       if (!is_left_out(v)) out.variable[v] = out.problem.add_variable(problem_.unary(v));
     for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
@@ -215,10 +215,10 @@ class Folder {
     return layers_.of(v) != Layers::kNoLayer && layers_.of(v) < first_;
   }
 
-  bool fold_edges(Folding& out) {
+  bool fold_edges(FoldedLayers& out) {
     const auto edges = problem_.edges();
     Memo by_ends;
-    out.edge.assign(edges.size(), kNone);
+    out.edge.assign(edges.size(), kNowhere);
     for (uint32_t i = 0; i < edges.size(); ++i) {
       const auto& e = edges[i];
       by_ends.at(e.a, e.b) = i;
@@ -226,21 +226,21 @@ class Folder {
       // What leads from the layers before into those left out leads to those behind.
       if (is_before(a) && is_left_out(b)) b = layers_.moved(b, last_ - first_ + 1);
       if (is_before(b) && is_left_out(a)) a = layers_.moved(a, last_ - first_ + 1);
-      if (a == kNone || b == kNone) return false;
+      if (a == kNowhere || b == kNowhere) return false;
       if (is_left_out(a) || is_left_out(b)) continue;
       out.edge[i] = static_cast<uint32_t>(out.problem.edges().size());
       out.problem.add_edge(out.variable[a], out.variable[b], e.matrix, e.transposed != 0);
     }
     for (uint32_t i = 0; i < edges.size(); ++i) {
-      if (out.edge[i] != kNone) continue;
+      if (out.edge[i] != kNowhere) continue;
       const auto& e = edges[i];
       const int32_t a = layers_.of(e.a), b = layers_.of(e.b);
       const int32_t least = a == Layers::kNoLayer ? b : b == Layers::kNoLayer ? a : std::min(a, b);
       const uint32_t x = layers_.moved(e.a, first_ - 1 - least),
                      y = layers_.moved(e.b, first_ - 1 - least);
-      if (x == kNone || y == kNone) return false;
+      if (x == kNowhere || y == kNowhere) return false;
       const uint32_t like = by_ends.at(x, y);
-      if (like == kNone || out.edge[like] == kNone || edges[like].matrix != e.matrix ||
+      if (like == kNowhere || out.edge[like] == kNowhere || edges[like].matrix != e.matrix ||
           edges[like].transposed != e.transposed)
         return false;
       out.edge[i] = out.edge[like];
@@ -262,14 +262,14 @@ uint64_t cells_of(const PlacementProblem& problem) {
 
 }  // namespace
 
-std::optional<Folding> fold(const PlacementProblem& problem, uint32_t margin) {
+std::optional<FoldedLayers> fold_layers(const PlacementProblem& problem, uint32_t margin) {
   Shift shift(problem);
   if (!shift.find()) return std::nullopt;
   const Layers layers(shift, problem.num_variables());
   const auto [first, last] = layers.common();
   const int64_t from = int64_t{first} + margin, to = int64_t{last} - margin;
   if (first == INT32_MIN || from > to) return std::nullopt;
-  std::optional<Folding> folding =
+  std::optional<FoldedLayers> folding =
       Folder(problem, layers, static_cast<int32_t>(from), static_cast<int32_t>(to)).run();
   if (folding && 2 * cells_of(folding->problem) > cells_of(problem)) return std::nullopt;
   return folding;

@@ -13,7 +13,7 @@
 
 namespace shw::solver {
 
-struct Folding {
+struct FoldedLayers {
   PlacementProblem problem;
   // By variable and edge of the whole problem: those of `problem` that they equal. The ends of
   // edges keep their order.
@@ -23,6 +23,6 @@ struct Folding {
 // Keeps `margin` ≥ 1 layers beside each end. Equal layers have equal costs, and edges with the same
 // matrices. No two edges may join the same variables. nullopt: no layers repeat, or folding would
 // not halve the cells.
-std::optional<Folding> fold(const PlacementProblem& problem, uint32_t margin);
+std::optional<FoldedLayers> fold_layers(const PlacementProblem& problem, uint32_t margin);
 
 }  // namespace shw::solver
