@@ -267,8 +267,8 @@ static void trades_time_for_memory(shw_planner* planner) {
     last = point;
   }
   EXPECT_CODE(shw_pareto_get_point(pareto, i, &point), SHW_OUT_OF_RANGE);
-  changes.memory_limit_bytes =
-      last.peak_bytes > last.program_bytes ? last.peak_bytes : last.program_bytes;
+  EXPECT(count == 1 || last.program_bytes <= last.limit_bytes);
+  changes.memory_limit_bytes = last.limit_bytes;
   EXPECT_OK(shw_planner_compile(planner, &changes, &within));
   EXPECT(objective_of(within) <= last.objective_us);
   EXPECT_OK(shw_pareto_to_json(pareto, &json));
