@@ -93,7 +93,6 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
   const auto edges = problem_.edges();
   const std::vector<ArcsOfEdge> arcs = arcs_of_edges();
   cells_ = 0;
-  std::vector<ArcPair> arcs_of_edge(folds_.empty() ? 0 : edges.size());
   for (size_t i = 0; i < edges.size(); ++i) {
     if (is_fold_edge(i)) continue;
     const auto [first, second] = std::minmax(edges[i].a, edges[i].b);
@@ -109,9 +108,8 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
     arcs_[at_x] = {by_x, by_y, in_x, in_y, second, y.stride};
     arcs_[at_y] = {by_y, by_x, in_y, in_x, first, x.stride};
     cells_ += uint64_t{x.labels} * y.labels;
-    if (!arcs_of_edge.empty()) arcs_of_edge[i] = {at_x, at_y};
   }
-  attach_folds(arcs_of_edge);
+  attach_folds(arcs);
   return {};
 }
 

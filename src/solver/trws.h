@@ -14,7 +14,6 @@
 // place of it: then chains remain chains.
 #pragma once
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -109,7 +108,6 @@ class Trws {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  using ArcPair = std::array<uint32_t, 2>;  // of an edge: at its first variable, at its second
   // A folded variable, its edges to the ends of the edge between its neighbours, and what labels
   // it has there, in maps_.
   struct Fold {
@@ -147,7 +145,7 @@ class Trws {
   // trws_folds.cc
   Status find_folds();
   Result<FoldMap> map_of(const Fold& fold) const;
-  void attach_folds(std::span<const ArcPair> arcs_of_edge);
+  void attach_folds(std::span<const ArcsOfEdge> arcs);
   void decode_folds();
   void add_fold_edges(std::span<const uint32_t> position, RestrictedProblem& result) const;
   std::span<const TrwsFold> folds(const TrwsArc& arc) const { return {arc.folds, arc.num_folds}; }

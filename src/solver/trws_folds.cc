@@ -1,4 +1,5 @@
 // Variables that follow from their neighbours, folded into the edges between these (trws.h).
+#include <array>
 #include <bit>
 #include <map>
 #include <optional>
@@ -134,7 +135,7 @@ Result<Trws::FoldMap> Trws::map_of(const Fold& fold) const {
 }
 
 // Moves the costs of folded variables to their edges.
-void Trws::attach_folds(std::span<const ArcPair> arcs_of_edge) {
+void Trws::attach_folds(std::span<const ArcsOfEdge> arcs) {
   if (folds_.empty()) return;
   fold_costs_.assign(problem_.first_label(problem_.num_variables()), 0);
   arc_folds_.clear();
@@ -142,8 +143,10 @@ void Trws::attach_folds(std::span<const ArcPair> arcs_of_edge) {
   size_t cells = 0;
   for (size_t i = 0, end = 0; i < folds_.size(); i = end) {
     while (end < folds_.size() && folds_[end].edge == folds_[i].edge) ++end;
-    for (const bool is_first : {true, false}) {
-      const uint32_t at = arcs_of_edge[folds_[i].edge][is_first ? 0 : 1];
+    const auto& edge = problem_.edges()[folds_[i].edge];
+    const ArcsOfEdge& ends = arcs[folds_[i].edge];
+    for (const bool is_first : {true, false}) {  // the end that is swept first
+      const uint32_t at = is_first == (edge.a < edge.b) ? ends.a : ends.b;
       arcs_[at].folds = arc_folds_.data() + arc_folds_.size();
       arcs_[at].num_folds = static_cast<uint32_t>(end - i);
       for (size_t f = i; f < end; ++f) {

@@ -66,18 +66,26 @@ TEST(Trws, BoundsEveryLabelByItsMarginal) {
   }
 }
 
+// Every variable but the first has an edge to an earlier one: parent(random, variable).
+template <class Parent>
+PlacementProblem random_tree(uint32_t seed, uint32_t variables, Parent parent) {
+  PlacementProblem problem;
+  std::mt19937 random(seed);
+  for (uint32_t v = 0; v < variables; ++v) {
+    std::vector<double> unary(3), pairs(9);
+    for (double& c : unary) c = random() % 20;
+    for (double& c : pairs) c = random() % 20;
+    problem.add_variable(unary);
+    if (v > 0) problem.add_edge(parent(random, v), v, problem.add_matrix(3, 3, pairs));
+  }
+  return problem;
+}
+
 TEST(Trws, IsExactOnTrees) {
   for (uint32_t seed = 2000; seed < 2100; ++seed) {
     SCOPED_TRACE(seed);
-    PlacementProblem problem;
-    std::mt19937 random(seed);
-    for (uint32_t v = 0; v < 8; ++v) {
-      std::vector<double> unary(3), pairs(9);
-      for (double& c : unary) c = random() % 20;
-      for (double& c : pairs) c = random() % 20;
-      problem.add_variable(unary);
-      if (v > 0) problem.add_edge(random() % v, v, problem.add_matrix(3, 3, pairs));
-    }
+    const PlacementProblem problem =
+        random_tree(seed, 8, [](auto& random, uint32_t v) { return random() % v; });
     Monitor monitor;
     Watch watch(monitor, Deadline());
     Trws trws(problem, watch);
@@ -87,15 +95,7 @@ TEST(Trws, IsExactOnTrees) {
 }
 
 PlacementProblem chain_with_copies(uint32_t seed) {
-  PlacementProblem problem;
-  std::mt19937 random(seed);
-  for (uint32_t v = 0; v < 6; ++v) {
-    std::vector<double> unary(3), pairs(9);
-    for (double& c : unary) c = random() % 20;
-    for (double& c : pairs) c = random() % 20;
-    problem.add_variable(unary);
-    if (v > 0) problem.add_edge(v - 1, v, problem.add_matrix(3, 3, pairs));
-  }
+  PlacementProblem problem = random_tree(seed, 6, [](auto&, uint32_t v) { return v - 1; });
   add_copies(problem, seed, 4, 20);
   return problem;
 }
