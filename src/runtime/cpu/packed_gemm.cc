@@ -1,0 +1,140 @@
+#include "runtime/cpu/packed_gemm.h"
+
+#include <algorithm>
+
+#include "runtime/cpu/gemm_tile.h"
+#include "runtime/transpose.h"
+
+namespace shw::runtime::cpu {
+
+#ifdef SHW_HAVE_GEMM_TILE
+
+namespace {
+
+// A tile: 24 sums, and registers are left. Rows are a multiple of 4, as `transpose` likes them.
+constexpr int64_t kTileRows = 12;
+// A panel of A, 12 rows, and one of B take 12 and 32 KiB; the blocks of both fit the second-level
+// cache of any machine with AVX-512 (1 MiB and more): 168 and 512 KiB.
+constexpr int64_t kBlockRows = 14 * kTileRows, kBlockColumns = 16 * kTileColumns;
+
+constexpr int64_t up_to(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+struct BlockSizes {
+  int64_t rows, columns, depth;  // rows and columns: of whole tiles
+  int64_t of_a() const { return rows * depth; }
+  int64_t of_b() const { return depth * columns; }
+};
+BlockSizes block_sizes(const Gemm<float>& g) {
+  return {up_to(std::min(g.m, kBlockRows), kTileRows),
+          up_to(std::min(g.n, kBlockColumns), kTileColumns), std::min(g.k, kPackedDepth)};
+}
+
+// A, in panels of kTileRows rows: of each, column by column. Lanes beyond the last row are left.
+[[gnu::target("avx512f")]] void pack_rows(float* to, const Matrix<const float>& a, int64_t rows,
+                                          int64_t depth) {
+  if (a.row_stride != 1) {
+    for (int64_t i = 0; i < rows; i += kTileRows)
+      transpose(reinterpret_cast<uint32_t*>(to + i * depth), kTileRows,
+                reinterpret_cast<const uint32_t*>(&a.at(i, 0)), a.row_stride,
+                std::min(kTileRows, rows - i), depth);
+    return;
+  }
+  // Each column is read once from end to end.
+  for (int64_t p = 0; p < depth; ++p)
+    for (int64_t i = 0; i < rows; i += kTileRows) {
+      const __mmask16 there = lanes_of_last(std::min(kTileRows, rows - i));
+      _mm512_mask_storeu_ps(to + i * depth + p * kTileRows, there,
+                            _mm512_maskz_loadu_ps(there, &a.at(i, p)));
+    }
+}
+
+// B, in panels of kTileColumns columns: of each, row by row, with zeros beyond the last column.
+[[gnu::target("avx512f")]] void pack_columns(float* to, const Matrix<const float>& b, int64_t depth,
+                                             int64_t columns) {
+  for (int64_t j = 0; j < columns; j += kTileColumns, to += depth * kTileColumns) {
+    const int64_t width = std::min(kTileColumns, columns - j);
+    if (b.column_stride != 1) {
+      if (width < kTileColumns) std::fill_n(to, depth * kTileColumns, 0.0f);
+      transpose(reinterpret_cast<uint32_t*>(to), kTileColumns,
+                reinterpret_cast<const uint32_t*>(&b.at(0, j)), b.column_stride, width, depth);
+      continue;
+    }
+    const uint32_t there = width < kTileColumns ? (1U << width) - 1 : ~0U;
+    const auto first = static_cast<__mmask16>(there), second = static_cast<__mmask16>(there >> 16);
+    for (int64_t p = 0; p < depth; ++p) {
+      const float* const from = &b.at(p, j);
+      float* const row = to + p * kTileColumns;
+      _mm512_storeu_ps(row, _mm512_maskz_loadu_ps(first, from));
+      _mm512_storeu_ps(row + kVectorLanes, _mm512_maskz_loadu_ps(second, from + kVectorLanes));
+    }
+  }
+}
+
+template <int kVectors>
+void multiply_panel(const Gemm<float>& panel, __mmask16 last) {
+  TilePlace at{0, 0, last};
+  if (panel.m == kTileRows) return do_tile<kTileRows, kVectors, kTileRows>(panel, at);
+  for (; at.row + 4 <= panel.m; at.row += 4) do_tile<4, kVectors, kTileRows>(panel, at);
+  for (; at.row < panel.m; ++at.row) do_tile<1, kVectors, kTileRows>(panel, at);
+}
+
+// `block` has the sizes, C, and whether to accumulate; a and b are packed.
+void multiply_block(const Gemm<float>& block, const float* a, const float* b) {
+  for (int64_t i = 0; i < block.m; i += kTileRows)
+    for (int64_t j = 0; j < block.n; j += kTileColumns) {
+      const int64_t width = std::min(kTileColumns, block.n - j);
+      const Gemm<float> panel{std::min(kTileRows, block.m - i),
+                              width,
+                              block.k,
+                              {a + i * block.k, 1, kTileRows},
+                              {b + j * block.k, kTileColumns, 1},
+                              {&block.c.at(i, j), block.c.row_stride, 1},
+                              block.accumulate};
+      if (width > kVectorLanes)
+        multiply_panel<2>(panel, lanes_of_last(width));
+      else
+        multiply_panel<1>(panel, lanes_of_last(width));
+    }
+}
+
+}  // namespace
+
+int64_t packed_gemm_scratch(const Gemm<float>& g) {
+  const auto gapless = [](const Matrix<const float>& x) {
+    return x.row_stride == 1 || x.column_stride == 1;
+  };
+  if (!gapless(g.a) || !gapless(g.b) || g.m < kTileRows || g.n < kTileColumns || g.k == 0 ||
+      !has_gemm_tile())
+    return 0;
+  const BlockSizes block = block_sizes(g);
+  return block.of_a() + block.of_b();
+}
+
+void packed_gemm(const Gemm<float>& g) {
+  const BlockSizes size = block_sizes(g);
+  float* const packed_b = g.scratch;
+  float* const packed_a = g.scratch + size.of_b();
+  for (int64_t j = 0; j < g.n; j += size.columns)
+    for (int64_t p = 0; p < g.k; p += size.depth) {
+      Gemm<float> block = g;
+      block.n = std::min(size.columns, g.n - j);
+      block.k = std::min(size.depth, g.k - p);
+      block.accumulate = g.accumulate || p > 0;
+      pack_columns(packed_b, {&g.b.at(p, j), g.b.row_stride, g.b.column_stride}, block.k, block.n);
+      for (int64_t i = 0; i < g.m; i += size.rows) {
+        block.m = std::min(size.rows, g.m - i);
+        block.c.data = &g.c.at(i, j);
+        pack_rows(packed_a, {&g.a.at(i, p), g.a.row_stride, g.a.column_stride}, block.m, block.k);
+        multiply_block(block, packed_a, packed_b);
+      }
+    }
+}
+
+#else
+
+int64_t packed_gemm_scratch(const Gemm<float>&) { return 0; }
+void packed_gemm(const Gemm<float>&) {}
+
+#endif
+
+}  // namespace shw::runtime::cpu
