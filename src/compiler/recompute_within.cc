@@ -66,11 +66,11 @@ class Search {
       frontiers_.push_back(std::move(f));
     }
     const uint64_t steps_of_all = uint64_t{num_choices_} * program_.steps.size();
-    const bool is_large = steps_of_all > kMostStepsOfAll;
+    is_large_ = steps_of_all > kMostStepsOfAll;
     const auto choices_apart = static_cast<uint32_t>(steps_of_all / kAllSteps + 1);
-    if (!is_large) SHW_RETURN_IF_ERROR(find_fastest(graph, choices_apart));
+    if (!is_large_) SHW_RETURN_IF_ERROR(find_fastest(graph, choices_apart));
     // Between those that are apart one may fit, where no other placement does.
-    if (is_large || (!fits_ && choices_apart > 1 && options_.beat_us == kEndless))
+    if (is_large_ || (!fits_ && choices_apart > 1 && options_.beat_us == kEndless))
       SHW_RETURN_IF_ERROR(close_in(graph));
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = fits_ ? least_excess_us_ : best_excess_us_;
@@ -89,7 +89,9 @@ class Search {
   };
   Room freely() const { return {}; }
   Room late() const { return {.prefetch_bytes = 0}; }
-  Room bounded() const { return {.arena_limit_bytes = limit_bytes_}; }
+  Room bounded(int64_t parts = 32) const {
+    return {.arena_limit_bytes = limit_bytes_ / 32 * parts};
+  }
 
   struct Candidate {
     std::vector<Repeated> repeated;
@@ -172,6 +174,14 @@ class Search {
         room.prefetch_bytes = program_.prefetch_bytes / share;
         SHW_RETURN_IF_ERROR(attempt(p, repeated, room, shortening).status());
       }
+    // A large program is tried for few choices, so each is fitted to the limit.
+    bool fits_bounded = !fits_late || !is_large_;
+    for (const int64_t parts : {32, 31, 30})
+      if (!fits_bounded) {
+        room = bounded(parts);
+        room.splits_rows = splits_rows;
+        SHW_ASSIGN_OR_RETURN(fits_bounded, attempt(p, repeated, room, shortening));
+      }
     return {};
   }
 
@@ -232,12 +242,11 @@ class Search {
     SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), freely()));
     if (least_fits) return {};
     SHW_RETURN_IF_ERROR(try_some());
-    SHW_RETURN_IF_ERROR(try_policies(graph));
-    // Packing takes more than what is live: aim lower, and at last start collectives as late as
-    // they can.
+    // Packing, and groups of steps, take more than what is live: aim lower, and at last start
+    // collectives as late as they can.
     for (const int64_t parts : {31, 30, 28, 24, 0})
-      if (!fits_)
-        SHW_RETURN_IF_ERROR(close_in({.arena_limit_bytes = limit_bytes_ / 32 * parts}).status());
+      if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded(parts)).status());
+    SHW_RETURN_IF_ERROR(try_policies(graph));
     if (fits_ || uses_host_) return {};
     SHW_RETURN_IF_ERROR(attempt_shorter_lives(choice(num_choices_ - 1)));
     return fits_ ? Status() : attempt_shortest_lives(choice(num_choices_ - 1));
@@ -269,11 +278,13 @@ class Search {
   }
 
   // Towards the first choice that fits; num_choices_: none was found. What the last program took
-  // beside what it keeps says where to look next. Choice 0 does not fit.
+  // beside what it keeps says where to look next, by ever larger steps, since neighbours may differ
+  // by less than what packing leaves unused. Choice 0 does not fit.
   Result<uint32_t> close_in(const Room& room) {
     uint32_t low = 0, high = num_choices_;
     for (int i = 0; i < kAttempts && high - low > 1; ++i) {
-      const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + 1, high - 1);
+      const uint32_t step = std::min(i == 0 ? 1 : 1u << (i - 1), high - low - 1);
+      const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + step, high - 1);
       SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), room));
       (fits ? high : low) = k;
     }
@@ -436,6 +447,7 @@ class Search {
   std::vector<Joint> joints_;
   std::vector<Frontier> frontiers_;  // by pair of halves
   uint32_t num_choices_ = 1;
+  bool is_large_ = false;
   LifeRules life_rules_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;

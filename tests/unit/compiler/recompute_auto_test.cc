@@ -169,6 +169,35 @@ TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
   EXPECT_LE(last_us, 1.12 * simulated_us(plain->plan.program));
 }
 
+// Of 32 layers only some choices are built: those around the limit, on a curve with all its
+// corners. At the lowest limit lives are shortened, and collectives start as early as it permits:
+// as late as they can, the step takes 417 ms.
+TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
+  constexpr double kGap = 0.01;
+  auto graph = load_graph(testing::test_graph("examples/llama8b_L32_8x8_einsum"));
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (uint32_t n = 0; n < graph->num_nodes(); ++n)
+    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+  const std::vector<uint8_t> bytes = write_graph(*graph);
+  CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
+  options.recompute = *recompute_policy("auto");
+  double last_us = 300e3;
+  for (const double gib : {2.935, 3.273, 4.783}) {
+    SCOPED_TRACE(gib);
+    options.memory_limit_bytes = static_cast<int64_t>(gib * 0x1p30);
+    Monitor monitor;
+    const auto compiled = compile(bytes, options, monitor);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+    const double us = simulated_us(compiled->plan.program);
+    EXPECT_LE(us, last_us) << "a lower limit gave a faster step";
+    if (gib > 3) {
+      EXPECT_LE(compiled->plan.summary.recompute_excess_us, kGap * us);
+    }
+    last_us = us;
+  }
+}
+
 // On three small dims many labels cost nearly the same, and no bound tells them apart: all labels
 // took 1e11 cells, minutes for a model of half a megabyte. The likely ones take few.
 TEST(LimitOnThreeDims, TakesLittleWork) {
