@@ -51,6 +51,7 @@ shw_plan_summary to_c(const LoadedPlan& loaded) {
   c.memory_binding_points = s.memory_binding_points;
   c.num_fused_groups = p.fused_groups.size();
   for (const FusedGroup& group : p.fused_groups) c.num_fused_steps += group.num_steps;
+  c.group_bytes = p.group_bytes;
   return c;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compiler/repeat_choices.h"
 #include "passes/gather_chains.h"
 #include "passes/last_passes.h"
 #include "passes/lend_outputs.h"
@@ -12,10 +13,7 @@
 #include "passes/pass.h"
 #include "passes/split_batches.h"
 #include "passes/split_rows.h"
-#include "recompute/cut.h"
-#include "recompute/frontier.h"
 #include "recompute/recompute.h"
-#include "recompute/rules.h"
 #include "recompute/shorten_lives.h"
 #include "simulate/simulate.h"
 #include "support/stable_sort.h"
@@ -46,9 +44,13 @@ constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 class Search {
  public:
-  Search(const Program& program, int64_t limit_bytes, const WithinOptions& options,
-         Monitor& monitor)
-      : program_(program), limit_bytes_(limit_bytes), options_(options), monitor_(monitor) {}
+  Search(const Program& program, RepeatChoices choices, int64_t limit_bytes,
+         const WithinOptions& options, Monitor& monitor)
+      : program_(program),
+        limit_bytes_(limit_bytes),
+        options_(options),
+        monitor_(monitor),
+        choices_(std::move(choices)) {}
 
   Result<Program> run(const Graph& graph) {
     life_rules_.copy_us = options_.fuse_prices.copy_us;
@@ -59,19 +61,13 @@ class Search {
       kept.resize(std::max<size_t>(kept.size(), origin + 1), 0);
       kept[origin] = 1;
     }
-    SHW_ASSIGN_OR_RETURN(joints_, halves(program_));
-    for (const Joint& joint : joints_) {
-      SHW_ASSIGN_OR_RETURN(Frontier f, Frontier::of(joint, graph, monitor_));
-      num_choices_ = std::max(num_choices_, f.num_choices());
-      frontiers_.push_back(std::move(f));
-    }
-    const uint64_t steps_of_all = uint64_t{num_choices_} * program_.steps.size();
-    const bool is_large = steps_of_all > kMostStepsOfAll;
+    const uint64_t steps_of_all = uint64_t{choices_.count()} * program_.steps.size();
+    is_large_ = steps_of_all > kMostStepsOfAll;
     const auto choices_apart = static_cast<uint32_t>(steps_of_all / kAllSteps + 1);
-    if (!is_large) SHW_RETURN_IF_ERROR(find_fastest(graph, choices_apart));
+    if (!is_large_) SHW_RETURN_IF_ERROR(find_fastest(choices_apart));
     // Between those that are apart one may fit, where no other placement does.
-    if (is_large || (!fits_ && choices_apart > 1 && options_.beat_us == kEndless))
-      SHW_RETURN_IF_ERROR(close_in(graph));
+    if (is_large_ || (!fits_ && choices_apart > 1 && options_.beat_us == kEndless))
+      SHW_RETURN_IF_ERROR(close_in());
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = fits_ ? least_excess_us_ : best_excess_us_;
     SHW_RETURN_IF_ERROR(pack_tightly(*best_, monitor_));
@@ -89,7 +85,9 @@ class Search {
   };
   Room freely() const { return {}; }
   Room late() const { return {.prefetch_bytes = 0}; }
-  Room bounded() const { return {.arena_limit_bytes = limit_bytes_}; }
+  Room bounded(int64_t parts = 32) const {
+    return {.arena_limit_bytes = limit_bytes_ / 32 * parts};
+  }
 
   struct Candidate {
     std::vector<Repeated> repeated;
@@ -109,27 +107,27 @@ class Search {
   // The candidates are the same for every limit, and the fastest one that fits wins: so for a given
   // placement a higher limit never gives a longer step. Those that keep too much, or whose compute
   // is busy for longer than the fastest one takes, are not built.
-  Status find_fastest(const Graph& graph, uint32_t choices_apart) {
+  Status find_fastest(uint32_t choices_apart) {
     std::vector<Candidate> candidates;
     const auto add = [&](std::vector<Repeated> repeated, bool shortens) {
       Program p = program_;
       repeat(p, repeated);
       SHW_RETURN_IF_ERROR(run_dead_steps(p));
-      const int64_t kept = kept_bytes(repeated);
+      const int64_t kept = choices_.kept_bytes(repeated);
       candidates.push_back({std::move(repeated), kept, busy_us(p), shortens});
       return Status();
     };
-    const uint32_t apart = (num_choices_ + kMostShortened - 1) / kMostShortened;
-    const bool has_parts = num_with_parts() * program_.steps.size() <= kAllSteps;
-    for (uint32_t k = 0; k < num_choices_; ++k) {
-      const bool is_last = k + 1 == num_choices_;
+    const uint32_t apart = (choices_.count() + kMostShortened - 1) / kMostShortened;
+    const bool has_parts = choices_.count_with_parts() * program_.steps.size() <= kAllSteps;
+    for (uint32_t k = 0; k < choices_.count(); ++k) {
+      const bool is_last = k + 1 == choices_.count();
       if (k % choices_apart == 0 || is_last)
-        SHW_RETURN_IF_ERROR(add(choice(k), k % apart == 0 || is_last));
-      for (uint32_t p = 1; has_parts && p < num_parts(k); ++p)
-        SHW_RETURN_IF_ERROR(add(choice(k, p), false));
+        SHW_RETURN_IF_ERROR(add(choices_.choice(k), k % apart == 0 || is_last));
+      for (uint32_t p = 1; has_parts && p < choices_.num_parts(k); ++p)
+        SHW_RETURN_IF_ERROR(add(choices_.choice(k, p), false));
     }
-    for (const std::string_view name : kPolicies) {
-      SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
+    for (const std::string_view name : RepeatChoices::kPolicies) {
+      SHW_ASSIGN_OR_RETURN(const auto repeated, choices_.by_policy(name));
       SHW_RETURN_IF_ERROR(add(repeated, true));
     }
     sort_stably(candidates, {}, &Candidate::least_us);
@@ -171,6 +169,14 @@ class Search {
       if (fits_late) {
         room.prefetch_bytes = program_.prefetch_bytes / share;
         SHW_RETURN_IF_ERROR(attempt(p, repeated, room, shortening).status());
+      }
+    // A large program is tried for few choices, so each is fitted to the limit.
+    bool fits_bounded = !fits_late || !is_large_;
+    for (const int64_t parts : {32, 31, 30})
+      if (!fits_bounded) {
+        room = bounded(parts);
+        room.splits_rows = splits_rows;
+        SHW_ASSIGN_OR_RETURN(fits_bounded, attempt(p, repeated, room, shortening));
       }
     return {};
   }
@@ -220,27 +226,26 @@ class Search {
   }
 
   // A large program is built for few choices. Here a higher limit may give a longer step.
-  Status close_in(const Graph& graph) {
-    SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+  Status close_in() {
+    SHW_RETURN_IF_ERROR(close_in_by_price());
     if (options_.host.copy_us) {
       uses_host_ = true;
-      SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+      SHW_RETURN_IF_ERROR(close_in_by_price());
     }
     return fits_ ? split_rows_of_best() : Status();
   }
-  Status close_in_by_price(const Graph& graph) {
-    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), freely()));
+  Status close_in_by_price() {
+    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choices_.choice(0), freely()));
     if (least_fits) return {};
     SHW_RETURN_IF_ERROR(try_some());
-    SHW_RETURN_IF_ERROR(try_policies(graph));
-    // Packing takes more than what is live: aim lower, and at last start collectives as late as
-    // they can.
+    // Packing, and groups of steps, take more than what is live: aim lower, and at last start
+    // collectives as late as they can.
     for (const int64_t parts : {31, 30, 28, 24, 0})
-      if (!fits_)
-        SHW_RETURN_IF_ERROR(close_in({.arena_limit_bytes = limit_bytes_ / 32 * parts}).status());
+      if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded(parts)).status());
+    SHW_RETURN_IF_ERROR(try_policies());
     if (fits_ || uses_host_) return {};
-    SHW_RETURN_IF_ERROR(attempt_shorter_lives(choice(num_choices_ - 1)));
-    return fits_ ? Status() : attempt_shortest_lives(choice(num_choices_ - 1));
+    SHW_RETURN_IF_ERROR(attempt_shorter_lives(choices_.choice(choices_.count() - 1)));
+    return fits_ ? Status() : attempt_shortest_lives(choices_.choice(choices_.count() - 1));
   }
 
   // Of what fits, the fastest once more.
@@ -254,93 +259,43 @@ class Search {
 
   Status try_some() {
     SHW_ASSIGN_OR_RETURN(const uint32_t first_freely, close_in(freely()));
-    if (first_freely == num_choices_) return close_in(bounded()).status();
+    if (first_freely == choices_.count()) return close_in(bounded()).status();
     // Fewer repetitions, and collectives that start later.
     const int64_t room = limit_bytes_ - beside_;
     for (const int64_t share : {4, 2, 1})
-      if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share);
+      if (const uint32_t k = choices_.first_keeping(room + program_.prefetch_bytes / share);
           k < first_freely)
-        SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
+        SHW_RETURN_IF_ERROR(attempt(choices_.choice(k), bounded()).status());
     // More repetitions, as a lower limit would ask for: some hide collectives.
     for (const int64_t eighths : {7, 6})
-      if (const uint32_t k = first_keeping(room / 8 * eighths); k > first_freely)
-        SHW_RETURN_IF_ERROR(attempt(choice(k), freely()).status());
+      if (const uint32_t k = choices_.first_keeping(room / 8 * eighths); k > first_freely)
+        SHW_RETURN_IF_ERROR(attempt(choices_.choice(k), freely()).status());
     return {};
   }
 
-  // Towards the first choice that fits; num_choices_: none was found. What the last program took
-  // beside what it keeps says where to look next. Choice 0 does not fit.
+  // Towards the first choice that fits; choices_.count(): none was found. What the last program
+  // took beside what it keeps says where to look next, by ever larger steps, since neighbours may
+  // differ by less than what packing leaves unused. Choice 0 does not fit.
   Result<uint32_t> close_in(const Room& room) {
-    uint32_t low = 0, high = num_choices_;
+    uint32_t low = 0, high = choices_.count();
     for (int i = 0; i < kAttempts && high - low > 1; ++i) {
-      const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + 1, high - 1);
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), room));
+      const uint32_t step = std::min(i == 0 ? 1 : 1u << (i - 1), high - low - 1);
+      const uint32_t k =
+          std::clamp(choices_.first_keeping(limit_bytes_ - beside_), low + step, high - 1);
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choices_.choice(k), room));
       (fits ? high : low) = k;
     }
     return high;
   }
 
-  // What a person would ask for. The prices of the curve add up; the simulator knows which
-  // collectives are hidden.
-  static constexpr std::string_view kPolicies[] = {"cheap", "selective", "selective+gathered",
-                                                   "full", "full+gathered"};
-  Status try_policies(const Graph& graph) {
-    for (const std::string_view name : kPolicies) {
-      SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
-      if (kept_bytes(repeated) <= bytes_in_both())
+  Status try_policies() {
+    for (const std::string_view name : RepeatChoices::kPolicies) {
+      SHW_ASSIGN_OR_RETURN(const auto repeated, choices_.by_policy(name));
+      if (choices_.kept_bytes(repeated) <= bytes_in_both())
         SHW_RETURN_IF_ERROR(attempt(repeated, bounded()).status());
     }
     return {};
   }
-  Result<std::vector<Repeated>> by_policy(std::string_view name, const Graph& graph) const {
-    SHW_ASSIGN_OR_RETURN(const RecomputePolicy policy, recompute_policy(name));
-    std::vector<Repeated> repeated;
-    for (const Joint& joint : joints_)
-      repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
-    return repeated;
-  }
-
-  int64_t kept_bytes(const std::vector<Repeated>& repeated) const {
-    int64_t bytes = 0;
-    for (size_t h = 0; h < frontiers_.size(); ++h)
-      bytes += frontiers_[h].cost_of(repeated[h].again).kept_bytes;
-    return bytes;
-  }
-  std::vector<Repeated> choice(uint32_t k, uint32_t parts = 0) const {
-    std::vector<Repeated> repeated;
-    for (size_t h = 0; h < joints_.size(); ++h)
-      repeated.push_back({&joints_[h], frontiers_[h].choice(choice_of(frontiers_[h], k), parts)});
-    return repeated;
-  }
-  // Between choice k and the next one, where there is one backward half alone.
-  uint32_t num_parts(uint32_t k) const {
-    const bool any = frontiers_.size() == 1 && k + 1 < num_choices_;
-    return any ? frontiers_[0].num_parts(k) : 1;
-  }
-  uint64_t num_with_parts() const {
-    uint64_t count = 0;
-    for (uint32_t k = 0; k < num_choices_; ++k) count += num_parts(k);
-    return count;
-  }
-  // The first choice that keeps at most so much; the last one if none does.
-  uint32_t first_keeping(int64_t bytes) const {
-    uint32_t low = 0, high = num_choices_ - 1;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (kept_bytes(choice(middle)) <= bytes)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    return low;
-  }
-
-  // With several backward halves, all are the same part of the way along their choices.
-  uint32_t choice_of(const Frontier& frontier, uint32_t k) const {
-    if (num_choices_ <= 1) return 0;
-    return static_cast<uint32_t>(uint64_t{k} * (frontier.num_choices() - 1) / (num_choices_ - 1));
-  }
-
   // The arena of a program that is only tried is no tighter than it must be.
   static int64_t least_scratch(const Program& p) {
     return scratch_bytes(p) - p.arena_bytes + p.live_peak_bytes;
@@ -360,15 +315,15 @@ class Search {
     const double us = simulated_us(p);
     const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
     if (skips_slower_ && us >= least_us &&
-        shortening.more_us + excess_us(repeated, 0) >= least_excess_us_)
+        shortening.more_us + choices_.excess_us(repeated, 0) >= least_excess_us_)
       return live_peak_bytes(p) - lendable_bytes(p) <= limit_bytes_;
     SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const bool fits = scratch_bytes(p) <= limit_bytes_;
-    beside_ = least_scratch(p) - kept_bytes(repeated);
+    beside_ = least_scratch(p) - choices_.kept_bytes(repeated);
     const double excess =
         shortening.more_us +
-        excess_us(repeated, std::max<int64_t>(limit_bytes_ - least_scratch(p), 0));
+        choices_.excess_us(repeated, std::max<int64_t>(limit_bytes_ - least_scratch(p), 0));
     if (fits) least_excess_us_ = std::min(least_excess_us_, excess);
     const bool better =
         fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
@@ -418,24 +373,12 @@ class Search {
     return {};
   }
 
-  // Against choices that keep what this one keeps, in host memory too, and the memory that it
-  // leaves unused.
-  double excess_us(const std::vector<Repeated>& repeated, int64_t unused) const {
-    double us = 0;
-    for (size_t h = 0; h < joints_.size(); ++h) {
-      const Frontier::Cost cost = frontiers_[h].cost_of(repeated[h].again);
-      us += std::max(cost.us - frontiers_[h].least_us(cost.kept_bytes + unused), 0.0);
-    }
-    return us;
-  }
-
   const Program& program_;
   const int64_t limit_bytes_;
   const WithinOptions& options_;
   Monitor& monitor_;
-  std::vector<Joint> joints_;
-  std::vector<Frontier> frontiers_;  // by pair of halves
-  uint32_t num_choices_ = 1;
+  const RepeatChoices choices_;
+  bool is_large_ = false;
   LifeRules life_rules_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
@@ -455,7 +398,8 @@ class Search {
 
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
                                  const WithinOptions& options, Monitor& monitor) {
-  return Search(program, limit_bytes, options, monitor).run(graph);
+  SHW_ASSIGN_OR_RETURN(RepeatChoices choices, RepeatChoices::of(program, graph, monitor));
+  return Search(program, std::move(choices), limit_bytes, options, monitor).run(graph);
 }
 
 }  // namespace shw

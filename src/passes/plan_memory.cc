@@ -56,8 +56,8 @@ Status place_all(Program& p, Monitor& monitor) {
   }
   place_session(p);
   lend_outputs(p);
-  const int64_t beside = groups.bytes + p.session_bytes;
-  const int64_t enough = p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - beside, 1) : 0;
+  const int64_t enough =
+      p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - p.session_bytes, 1) : 0;
   SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, enough, monitor));
   p.arena_bytes = arena.bytes;
   p.live_peak_bytes = arena.live_peak_bytes;

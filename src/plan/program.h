@@ -307,9 +307,10 @@ inline int64_t padded_bytes(const Program& program, int64_t bytes) {
 }
 // Of a step's operands or results, those that are not there left out.
 int64_t type_bytes(const Program& program, const std::vector<ValueId>& values);
-// Of one rank and one session, with the memory of groups, which only some backends need.
+// Of one rank and one session. What only a group of steps sees (`group_bytes`) comes on top where
+// its steps run one by one: on a device that has no kernel for them, or as a caller asks for.
 inline int64_t scratch_bytes(const Program& program) {
-  return program.arena_bytes + program.session_bytes + program.group_bytes;
+  return program.arena_bytes + program.session_bytes;
 }
 // Whether the storage is a constant, or that of such a port.
 bool is_of_model(const Program& program, StorageId storage);

@@ -12,10 +12,17 @@ namespace {
 
 // The ends of the curve: time is all that counts; memory is.
 constexpr double kMostBytesPerUs = 1e8, kLeastBytesPerUs = 1e2;
-// Of the curve; each costs a cut of the whole program. One of few blocks has few choices between
-// corners, and needs more of those.
-constexpr size_t kMaxLines = 16, kMaxLinesOfFewSteps = 32;
-constexpr uint32_t kFewSteps = 2000;
+// Of the curve; each costs a cut of the whole program, a millisecond for 32 layers. A program of
+// few blocks has few choices between corners, and needs more of those. Of one of many steps only
+// some choices are built, so they may be many: all corners, for 32 layers 37 lines. In between,
+// every choice is built.
+constexpr size_t kMaxLines = 16, kMaxLinesOfFewSteps = 32, kMaxLinesOfManySteps = 64;
+constexpr uint32_t kFewSteps = 2000, kManySteps = 4000;
+
+size_t max_lines(uint32_t num_steps) {
+  if (num_steps > kManySteps) return kMaxLinesOfManySteps;
+  return num_steps > kFewSteps ? kMaxLines : kMaxLinesOfFewSteps;
+}
 
 // Of the price of a parameter's gather, what a repetition is charged where the schedule can hide it
 // behind compute: the charge stands for what the link has to carry. It cannot where the
@@ -73,8 +80,7 @@ Status Frontier::find_cuts(Monitor& monitor) {
   cuts_.push_back(cut_at(kMostBytesPerUs));
   cuts_.push_back(cut_at(kLeastBytesPerUs));
   std::vector<uint8_t> straight(1, 0);  // by pair of neighbours: no corner lies between them
-  const size_t max_lines = joint_->num_steps() <= kFewSteps ? kMaxLinesOfFewSteps : kMaxLines;
-  while (lines_.size() < max_lines) {
+  while (lines_.size() < max_lines(joint_->num_steps())) {
     SHW_RETURN_IF_ERROR(monitor.poll());
     size_t widest = straight.size();
     double most = 0;

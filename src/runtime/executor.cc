@@ -122,10 +122,10 @@ struct Executor::Impl {
 Status Executor::Impl::prepare(const ExecutorOptions& options) {
   SHW_ASSIGN_OR_RETURN(
       kernels, StepKernels::create(program(), *device, *provider, options.regions, options.fuse));
-  SHW_ASSIGN_OR_RETURN(memory,
-                       ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
-                                             kernels.workspace_bytes(program()),
-                                             kernels.groups_in_memory(program())));
+  SHW_ASSIGN_OR_RETURN(
+      memory,
+      ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
+                            kernels.workspace_bytes(program()), kernels.group_bytes(program())));
   alignments = port_alignments(program());
   run_memory.ports = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
   if (program().session_bytes > 0) {

@@ -44,12 +44,24 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
   return buffer;
 }
 
+// A memory limit of the planner knows nothing of it.
+Result<DeviceMemory> allocate_groups(const std::shared_ptr<Device>& device, const Program& program,
+                                     int64_t bytes) {
+  Result<DeviceMemory> memory = DeviceMemory::allocate(device, {bytes, arena_alignment(program)});
+  if (memory.ok() || memory.status().code() != Code::kResourceExhausted) return memory;
+  return Status(Code::kResourceExhausted,
+                memory.status().message() +
+                    ", for what groups of steps hold where their steps run one by one. Memory that "
+                    "a plan says it needs does not include it: let this device run groups, or plan "
+                    "for less memory");
+}
+
 }  // namespace
 
 Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& device,
                                             const Program& program, const Mesh& mesh, int64_t rank,
                                             const std::vector<int64_t>& workspace_bytes,
-                                            bool groups_in_memory) {
+                                            int64_t group_bytes) {
   ProgramMemory memory;
   // Collectives work in the arena, from the first run to the last.
   const MemoryKind kind = mesh.num_ranks() > 1 ? MemoryKind::kRegistered : MemoryKind::kDevice;
@@ -61,10 +73,8 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
         memory.host_, DeviceMemory::allocate(device, {program.host_bytes, arena_alignment(program),
                                                       MemoryKind::kHost}));
   }
-  if (program.group_bytes > 0 && groups_in_memory) {
-    SHW_ASSIGN_OR_RETURN(
-        memory.groups_,
-        DeviceMemory::allocate(device, {program.group_bytes, arena_alignment(program)}));
+  if (group_bytes > 0) {
+    SHW_ASSIGN_OR_RETURN(memory.groups_, allocate_groups(device, program, group_bytes));
   }
   for (const int64_t bytes : workspace_bytes) {
     SHW_ASSIGN_OR_RETURN(auto workspace,
@@ -90,7 +100,8 @@ StorageBase ProgramMemory::base_of(const ProgramStorage& storage) const {
     case StorageKind::kHost:
       return {StorageBase::Kind::kFixed, host_.data() + storage.offset_bytes};
     case StorageKind::kGroup:
-      if (groups_.data() == nullptr) return {StorageBase::Kind::kFixed};  // it has no memory
+      if (storage.offset_bytes + storage.bytes > groups_.bytes())
+        return {StorageBase::Kind::kFixed};  // has no memory
       return {StorageBase::Kind::kFixed, groups_.data() + storage.offset_bytes};
     case StorageKind::kState:
     case StorageKind::kConstant:

@@ -22,6 +22,7 @@ class DeviceMemory {
   }
   ~DeviceMemory();
   std::byte* data() const { return static_cast<std::byte*>(data_); }
+  int64_t bytes() const { return spec_.bytes; }
 
  private:
   void swap(DeviceMemory& other) noexcept;
@@ -41,11 +42,11 @@ struct StorageBase {
 class ProgramMemory {
  public:
   // `workspace_bytes`: by stream, the largest that a step on it needs. State begins as zeros; of a
-  // constant each rank has its piece. `groups_in_memory`: what only a group sees has memory, too.
+  // constant each rank has its piece. `group_bytes`: of the memory of groups, from its beginning.
   static Result<ProgramMemory> create(const std::shared_ptr<Device>& device, const Program& program,
                                       const Mesh& mesh, int64_t rank,
                                       const std::vector<int64_t>& workspace_bytes,
-                                      bool groups_in_memory);
+                                      int64_t group_bytes);
 
   // The one place that knows where storages of each kind lie.
   StorageBase base_of(const ProgramStorage& storage) const;

@@ -195,8 +195,9 @@ Result<StepKernels> StepKernels::create(const Program& program, Device& device,
   return kernels;
 }
 
-bool StepKernels::groups_in_memory(const Program& program) const {
+int64_t StepKernels::group_bytes(const Program& program) const {
   constexpr size_t kNone = SIZE_MAX;
+  int64_t bytes = 0;
   IndexVec<StorageId, size_t> launch_of(program.storages.size(), kNone);
   for (size_t l = 0; l < launches_.size(); ++l)
     for (const uint32_t s : launches_[l].steps)
@@ -204,11 +205,14 @@ bool StepKernels::groups_in_memory(const Program& program) const {
         if (!v.valid()) continue;
         const StorageId storage = program.values[v].storage;
         if (program.storages[storage].kind != StorageKind::kGroup) continue;
-        if (launches_[l].steps.size() == 1) return true;
-        if (launch_of[storage] != kNone && launch_of[storage] != l) return true;
+        const bool has_to_itself = launches_[l].steps.size() > 1 &&
+                                   (launch_of[storage] == kNone || launch_of[storage] == l);
         launch_of[storage] = l;
+        if (has_to_itself) continue;
+        const ProgramStorage& needed = program.storages[storage];
+        bytes = std::max(bytes, needed.offset_bytes + padded_bytes(program, needed.bytes));
       }
-  return false;
+  return bytes;
 }
 
 std::vector<int64_t> StepKernels::workspace_bytes(const Program& program) const {

@@ -47,9 +47,10 @@ class StepKernels {
 
   // Of all entries, each in its order.
   const std::vector<StepLaunch>& launches() const { return launches_; }
-  // Whether the groups' storages need memory. One that a launch of several steps has to itself does
-  // not: it is in the slices or the registers of that launch.
-  bool groups_in_memory(const Program& program) const;
+  // Of the memory of groups (Program::group_bytes), so much from its beginning is needed. A storage
+  // that a launch of several steps has to itself needs none: it is in the slices or the registers
+  // of that launch.
+  int64_t group_bytes(const Program& program) const;
   std::vector<int64_t> workspace_bytes(const Program& program) const;  // by stream, the largest
 
  private:

@@ -134,7 +134,7 @@ Result<std::unique_ptr<InlineRank>> InlineRank::create(const Plan& plan, int64_t
                        runtime::StepKernels::create(p, *r->device_, *r->provider_, {}));
   SHW_ASSIGN_OR_RETURN(r->memory_, runtime::ProgramMemory::create(r->device_, p, mesh, rank,
                                                                   r->kernels_.workspace_bytes(p),
-                                                                  r->kernels_.groups_in_memory(p)));
+                                                                  r->kernels_.group_bytes(p)));
   if (p.session_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(r->session_,
                          runtime::Session::create(std::make_shared<const char>(), r->device_, p));

@@ -40,19 +40,21 @@ typedef struct shw_plan_summary {
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
                                      counts it */
   int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, of each entry in
-                                     its largest bucket; optimizer state; the arena; one session;
-                                     and what groups of steps need on devices that run them step
-                                     by step */
+                                     its largest bucket; optimizer state; the arena; and one
+                                     session. Limits hold for it */
   const char* memory_peak_node;   /* where the peak is; of what: shw_plan_get_memory_share() */
   double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
   size_t memory_binding_points;   /* nodes at which the limit has a price */
   size_t num_fused_groups;        /* of steps that run together, slice by slice */
   size_t num_fused_steps;         /* in all groups */
+  int64_t group_bytes;            /* what the groups' steps need in addition on a device that runs
+                                     all of them one by one. An executor allocates the part that
+                                     its device needs */
 } shw_plan_summary;
 #define SHW_PLAN_SUMMARY_INIT                                                                    \
   {                                                                                              \
     sizeof(shw_plan_summary), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, \
-        0, 0, 0, 0, 0, 0, 0, NULL, 0.0, 0, 0, 0                                                  \
+        0, 0, 0, 0, 0, 0, 0, NULL, 0.0, 0, 0, 0, 0                                               \
   }
 
 /**
@@ -342,7 +344,8 @@ SHW_API shw_status* shw_plan_choose_bucket(const shw_plan* plan, const char* ent
  *   nodes, strategies, mesh, ranks, hardware, rules, overlap
  *   collectives          by kind: `count`, `wire_bytes_per_rank`
  *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`;
- *                        `in_outputs`: scratch in the memory of outputs until they are written
+ *                        `in_outputs`: scratch in the memory of outputs until they are written;
+ *                        `groups`: `group_bytes` of the summary
  *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
  *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
  *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of

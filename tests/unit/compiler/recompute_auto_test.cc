@@ -113,9 +113,9 @@ TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
   EXPECT_LE(bytes, 0.6 * static_cast<double>(without->plan.summary.memory_program_bytes));
 }
 
-// Of two layers, half of what they take without a limit is enough, although ports are 32 % of that:
-// lives are shortened (recompute/shorten_lives.h).
-TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
+// Of two layers, little more than half of what they take without a limit is enough, although ports
+// are 34 % of that: lives are shortened (recompute/shorten_lives.h).
+TEST(LowestLimit, OfTwoLayersIsAboutHalfOfWhatTheyTakeWithout) {
   auto graph = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
@@ -133,7 +133,8 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
     Monitor monitor;
     const auto plain = compile(bytes, options, monitor);
     ASSERT_TRUE(plain.ok()) << plain.status().message();
-    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes / 2;
+    const int64_t percent = free_layouts ? 50 : 54;
+    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes * percent / 100;
     const auto half = compile(bytes, options, monitor);
     ASSERT_TRUE(half.ok()) << half.status().message();
     EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
@@ -166,6 +167,32 @@ TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
     last_us = us;
   }
   EXPECT_LE(last_us, 1.12 * simulated_us(plain->plan.program));
+}
+
+// Of 32 layers only some choices are built: those around the limit, on a curve with all its
+// corners. Tags say what must be saved, so the curve bends where the least is kept. At the lowest
+// limit lives are shortened, and collectives start as early as it permits: as late as they can, the
+// step takes 417 ms.
+TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
+  constexpr double kGap = 0.01;
+  const std::vector<uint8_t> bytes = testing::test_graph("examples/llama8b_L32_8x8_einsum");
+  CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
+  options.recompute = *recompute_policy("auto");
+  double last_us = 300e3;
+  for (const double gib : {2.935, 3.273, 4.783}) {
+    SCOPED_TRACE(gib);
+    options.memory_limit_bytes = static_cast<int64_t>(gib * 0x1p30);
+    Monitor monitor;
+    const auto compiled = compile(bytes, options, monitor);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+    const double us = simulated_us(compiled->plan.program);
+    EXPECT_LE(us, last_us) << "a lower limit gave a faster step";
+    if (gib > 3) {
+      EXPECT_LE(compiled->plan.summary.recompute_excess_us, kGap * us);
+    }
+    last_us = us;
+  }
 }
 
 // On three small dims many labels cost nearly the same, and no bound tells them apart: all labels

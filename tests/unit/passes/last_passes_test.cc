@@ -43,11 +43,27 @@ TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
   }
 }
 
-TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
+// Nothing behind the group reads what its steps hand to each other.
+Sketch closed_chain() {
   Sketch s;
   ValueId v = s.input(kChainDims);
   for (int i = 0; i < 3; ++i) v = s.step("exp", {v}, kChainDims);
   s.output(s.step("neg", {v}, kChainDims));
+  return s;
+}
+
+// Where groups run, nobody allocates it.
+TEST(LastPasses, MemoryOfGroupsDoesNotCountTowardsTheLimit) {
+  Sketch s = closed_chain();
+  Monitor monitor;
+  ASSERT_TRUE(run_last_passes(s.p, kBytes, Packing::kTight, monitor).ok());
+  EXPECT_EQ(s.p.fused_groups.size(), 1u);
+  EXPECT_EQ(s.p.group_bytes, 2 * kBytes);
+  EXPECT_EQ(scratch_bytes(s.p), 0);
+}
+
+TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
+  Sketch s = closed_chain();
   Monitor monitor;
   ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
   EXPECT_EQ(s.p.arena_bytes, 0);

@@ -620,7 +620,7 @@ pub struct shw_plan_summary {
     pub memory_limit_bytes: i64,
     /// of one rank at the fullest point of a step, as the planner counts it
     pub memory_peak_bytes: i64,
-    /// that one rank needs to run the program: ports, of each entry in its largest bucket; optimizer state; the arena; one session; and what groups of steps need on devices that run them step by step
+    /// that one rank needs to run the program: ports, of each entry in its largest bucket; optimizer state; the arena; and one session. Limits hold for it
     pub memory_program_bytes: i64,
     /// where the peak is; of what: shw_plan_get_memory_share()
     pub memory_peak_node: *const c_char,
@@ -632,6 +632,8 @@ pub struct shw_plan_summary {
     pub num_fused_groups: usize,
     /// in all groups
     pub num_fused_steps: usize,
+    /// what the groups' steps need in addition on a device that runs all of them one by one. An executor allocates the part that its device needs
+    pub group_bytes: i64,
 }
 
 #[repr(C)]
@@ -2517,7 +2519,8 @@ functions! {
     ///   nodes, strategies, mesh, ranks, hardware, rules, overlap
     ///   collectives          by kind: `count`, `wire_bytes_per_rank`
     ///   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`;
-    ///                        `in_outputs`: scratch in the memory of outputs until they are written
+    ///                        `in_outputs`: scratch in the memory of outputs until they are written;
+    ///                        `groups`: `group_bytes` of the summary
     ///   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
     ///                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
     ///                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of

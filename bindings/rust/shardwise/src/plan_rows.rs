@@ -62,6 +62,8 @@ record! {
         num_fused_groups: usize,
         /// In all groups.
         num_fused_steps: usize,
+        /// What the groups' steps need in addition where they run one by one.
+        group_bytes: i64,
     }
 }
 
