@@ -135,7 +135,7 @@ class MemoryLimitedSearch {
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
   static constexpr double kRoughShareOfTime = 0.6;
-  static constexpr double kRoughGap = 2e-3;
+  static constexpr double kRoughGap = 2e-3, kFirstGap = 5e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
   // Of a placement that is one of several to be tried, a rough answer is enough: on three small
   // dims all labels make 15 million cells, which a branch and bound sweeps thousands of times.
@@ -207,6 +207,10 @@ class MemoryLimitedSearch {
     return {};
   }
 
+  // Whether this round only tells which copies matter, or a fine one follows.
+  bool is_first() const {
+    return copies_.at.empty() && options_.max_branch_nodes > kRoughBranchNodes;
+  }
   bool is_small() const { return model_.model().graph().num_nodes() <= kFewNodes; }
 
   // The bound on placement and repetition together; and, of a larger graph, the placements that the
@@ -261,10 +265,9 @@ class MemoryLimitedSearch {
   }
 
   // Whether the next round counts more copies whatever the program takes, which then need not be
-  // known. If time is limited, one program tells how long lowering takes.
+  // known.
   bool needs_no_program(const Placed& placed) const {
-    if (relaxed_ || !reserved_.empty() || (lowering_s_ == 0 && std::isfinite(time_s_)))
-      return false;
+    if (relaxed_ || !reserved_.empty()) return false;
     CountedCopies copies = copies_;
     return placed.memory.peak_bytes > limit_ && count_copies(placed, copies);
   }
@@ -324,7 +327,8 @@ class MemoryLimitedSearch {
     solver::SolveOptions options = options_;
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
-    if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
+    if (rough)
+      options.relative_gap = std::max(options.relative_gap, is_first() ? kFirstGap : kRoughGap);
     const uint64_t nodes = model_.model().graph().num_nodes();
     const bool of_series = rough && relaxed_ && is_small();
     if (of_series) options.likely_cells = kLikelyCells;
@@ -363,7 +367,10 @@ class MemoryLimitedSearch {
           std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
     }
     note_peak(model_.model(), limit_, placed);
-    if (needs_no_program(placed)) return placed;
+    if (needs_no_program(placed)) {
+      lowering_s_ = std::max(lowering_s_, first_round_s_);  // until one tells how long it takes
+      return placed;
+    }
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_, wanted_));
     lowering_s_ = seconds() - solved_at;
