@@ -135,7 +135,7 @@ class MemoryLimitedSearch {
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
   static constexpr double kRoughShareOfTime = 0.6;
-  static constexpr double kRoughGap = 2e-3, kFirstGap = 5e-3;
+  static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
   // Of a placement that is one of several to be tried, a rough answer is enough: on three small
   // dims all labels make 15 million cells, which a branch and bound sweeps thousands of times.
@@ -207,10 +207,6 @@ class MemoryLimitedSearch {
     return {};
   }
 
-  // Whether this round only tells which copies matter, or a fine one follows.
-  bool is_first() const {
-    return copies_.at.empty() && options_.max_branch_nodes > kRoughBranchNodes;
-  }
   bool is_small() const { return model_.model().graph().num_nodes() <= kFewNodes; }
 
   // The bound on placement and repetition together; and, of a larger graph, the placements that the
@@ -327,8 +323,7 @@ class MemoryLimitedSearch {
     solver::SolveOptions options = options_;
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
-    if (rough)
-      options.relative_gap = std::max(options.relative_gap, is_first() ? kFirstGap : kRoughGap);
+    if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
     const uint64_t nodes = model_.model().graph().num_nodes();
     const bool of_series = rough && relaxed_ && is_small();
     if (of_series) options.likely_cells = kLikelyCells;
