@@ -362,10 +362,7 @@ class MemoryLimitedSearch {
           std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
     }
     note_peak(model_.model(), limit_, placed);
-    if (needs_no_program(placed)) {
-      lowering_s_ = std::max(lowering_s_, first_round_s_);  // until one tells how long it takes
-      return placed;
-    }
+    if (needs_no_program(placed)) return placed;
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_, wanted_));
     lowering_s_ = seconds() - solved_at;
