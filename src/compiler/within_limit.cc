@@ -261,10 +261,9 @@ class MemoryLimitedSearch {
   }
 
   // Whether the next round counts more copies whatever the program takes, which then need not be
-  // known. If time is limited, one program tells how long lowering takes.
+  // known.
   bool needs_no_program(const Placed& placed) const {
-    if (relaxed_ || !reserved_.empty() || (lowering_s_ == 0 && std::isfinite(time_s_)))
-      return false;
+    if (relaxed_ || !reserved_.empty()) return false;
     CountedCopies copies = copies_;
     return placed.memory.peak_bytes > limit_ && count_copies(placed, copies);
   }

@@ -262,9 +262,9 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   const uint32_t steps = is_root           ? large ? kLargeRootSteps : kRootSteps
                          : part.is_counted ? kCountedSteps
                                            : kNodeSteps;
-  const uint32_t bundle_from = !prices_anew              ? UINT32_MAX
-                               : relaxation.has_prices() ? 2
-                                                         : kAverageSteps;
+  const uint32_t bundle_from = !prices_anew                                  ? UINT32_MAX
+                               : relaxation.has_prices() && !averages_first_ ? 2
+                                                                             : kAverageSteps;
   bool rises = true;
   for (uint32_t step = 0; rises && step <= steps; ++step) {
     if (step == 0) {

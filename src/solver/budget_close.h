@@ -53,7 +53,11 @@ class BudgetCloser {
   // `is_rough`: branches on single variables only, with prices by averages, and leaves the
   // incumbent to labellings met on the way.
   BudgetCloser(Search& search, const PlacementProblem& root, bool is_rough = false)
-      : search_(search), root_(root), is_rough_(is_rough), open_(search) {}
+      : search_(search),
+        root_(root),
+        is_rough_(is_rough),
+        averages_first_(search.options().averages_first),
+        open_(search) {}
 
   Status run();
 
@@ -94,6 +98,7 @@ class BudgetCloser {
   Result<bool> solve_likely(Likely& likely);
   struct Core;
   Result<std::optional<Part>> begin_among_likely(Part part);
+  bool give_messages(const Part& part, Relaxation& relaxation) const;
   Status sweep_all(Part& part, Relaxation& relaxation, uint32_t sweeps);
   Status solve_core(const Part& part, Core& core, bool is_last = false);
   bool few_left(const Part& part, Relaxation& relaxation) const;
@@ -119,7 +124,7 @@ class BudgetCloser {
 
   Search& search_;
   const PlacementProblem& root_;
-  const bool is_rough_;
+  const bool is_rough_, averages_first_;
   std::vector<BudgetRows::Point> points_;                 // the points of the root's rows
   std::shared_ptr<const std::vector<uint32_t>> classes_;  // of the root's variables
   OpenParts<OpenPart> open_;

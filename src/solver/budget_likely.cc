@@ -11,6 +11,7 @@
 #include "solver/parameters.h"
 #include "solver/recombine.h"
 #include "solver/survey.h"
+#include "solver/warm.h"
 
 namespace shw::solver {
 namespace {
@@ -123,6 +124,14 @@ struct BudgetCloser::Core {
   }
 };
 
+// Of the warm start; false: it has none.
+bool BudgetCloser::give_messages(const Part& part, Relaxation& relaxation) const {
+  const WarmStart* warm = search_.options().warm;
+  if (warm == nullptr || warm->messages == nullptr) return false;
+  warm->messages->give(root_, part.stage->undo, relaxation.trws());
+  return true;
+}
+
 // Among the labels of the core, no more precisely than the bound of all labels is known. Leads to
 // the prices for the next sweeps.
 Status BudgetCloser::solve_core(const Part& part, Core& core, bool is_last) {
@@ -138,7 +147,8 @@ Status BudgetCloser::solve_core(const Part& part, Core& core, bool is_last) {
                 {.relative_gap = std::max(search_.options().relative_gap, open),
                  .max_branch_nodes = is_last ? search_.options().max_branch_nodes : 0,
                  .prices = core.prices,
-                 .is_rough = false},
+                 .is_rough = false,
+                 .averages_first = true},
                 search_.watch()));
   if (!made.prices.empty()) core.prices = std::move(made.prices);
   if (made.choice.empty()) return {};
@@ -158,9 +168,10 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   Relaxation relaxation(p, *part.rows, core.prices, search_.watch());
   Packer packer(p, *part.rows);
   double open = kForbidden;  // gap at the turn before
+  uint32_t sweeps = give_messages(part, relaxation) ? kLaterLikelySweeps : kFirstLikelySweeps;
   for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
-    SHW_RETURN_IF_ERROR(
-        sweep_all(part, relaxation, turn == 0 ? kFirstLikelySweeps : kLaterLikelySweeps));
+    SHW_RETURN_IF_ERROR(sweep_all(part, relaxation, sweeps));
+    sweeps = kLaterLikelySweeps;
     SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
     SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
     const double gap = search_.cost() - part.bound;
@@ -171,12 +182,14 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
     core.add(p, relaxation.trws(), packer);
     add_least_usage(p, *part.rows, relaxation.trws(), core.labels);
     SHW_RETURN_IF_ERROR(solve_core(part, core));
+    if (part.bound >= search_.cutoff()) break;
     relaxation.set_prices(core.prices);
   }
   for (size_t r = 0; r < part.rows->size(); ++r)
     part.prices[part.rows->origin(r)] = relaxation.best_prices()[r];
   keep_prices(part, relaxation);
   search_.record_floors(*part.stage, relaxation.trws(), relaxation.offset());
+  search_.keep_messages(*part.stage, relaxation.trws());
   if (open_.prune(part.bound)) return {std::nullopt};
   if (!few_left(part, relaxation)) SHW_RETURN_IF_ERROR(solve_core(part, core, /*is_last=*/true));
   if (!few_left(part, relaxation)) return {std::move(part)};

@@ -54,6 +54,29 @@ PlacementProblem core_of(const PlacementProblem& problem, const BudgetRows& rows
   return core;
 }
 
+// The labels among which so many of the lowest ranks are, by variable: that many of each, so that
+// the others need not be sorted.
+size_t depth_of(const PlacementProblem& problem, std::span<const double> marginals,
+                size_t least_labels) {
+  std::vector<size_t> variables;  // by number of labels
+  for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+    const auto own = marginals.subspan(problem.first_label(v), problem.num_labels(v));
+    const auto known = static_cast<size_t>(
+        std::ranges::count_if(own, [](double m) { return std::abs(m) != kForbidden; }));
+    if (known > 0 && std::ranges::count(own, -kForbidden) > 0) return SIZE_MAX;
+    variables.resize(std::max(variables.size(), known + 1));
+    ++variables[known];
+  }
+  size_t depth = 0;
+  for (size_t labels = 0, left = problem.num_variables(); labels < least_labels;) {
+    left -= depth < variables.size() ? variables[depth] : 0;
+    if (left == 0) return SIZE_MAX;
+    labels += left;
+    ++depth;
+  }
+  return depth;
+}
+
 }  // namespace
 
 std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
@@ -61,23 +84,30 @@ std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
                                    LikelyBy likely_by) {
   using Rank = std::pair<uint64_t, double>;  // among the variable's labels; the marginal
   std::vector<Rank> ranks(marginals.size(), {UINT64_MAX, kForbidden}), known;
+  const auto num_known =
+      std::ranges::count_if(marginals, [](double m) { return std::abs(m) != kForbidden; });
+  const auto nth =
+      static_cast<ptrdiff_t>(share * static_cast<double>(std::max<ptrdiff_t>(num_known - 1, 0)));
+  const bool by_rank = likely_by == LikelyBy::kRank;
+  const size_t depth = by_rank ? depth_of(problem, marginals, static_cast<size_t>(nth) + 1) : 0;
   std::vector<double> ascending;
   for (uint32_t v = 0; v < problem.num_variables(); ++v) {
     const uint64_t first = problem.first_label(v);
     const auto own = marginals.subspan(first, problem.num_labels(v));
+    if (std::ranges::count(own, -kForbidden) == std::ssize(own)) continue;
     ascending.assign(own.begin(), own.end());
-    std::ranges::sort(ascending);
+    const size_t sorted = std::min(depth, ascending.size());
+    std::ranges::partial_sort(ascending, ascending.begin() + static_cast<ptrdiff_t>(sorted));
+    ascending.resize(sorted);
     for (size_t i = 0; i < own.size(); ++i) {
-      if (std::abs(own[i]) == kForbidden) continue;
+      if (std::abs(own[i]) == kForbidden || (by_rank && own[i] > ascending.back())) continue;
       const auto cheaper = std::ranges::lower_bound(ascending, own[i]) - ascending.begin();
-      ranks[first + i] = {likely_by == LikelyBy::kRank ? static_cast<uint64_t>(cheaper) : 0,
-                          own[i]};
+      ranks[first + i] = {static_cast<uint64_t>(cheaper), own[i]};
       known.push_back(ranks[first + i]);
     }
   }
   Rank end{};
   if (!known.empty()) {
-    const auto nth = static_cast<ptrdiff_t>(share * static_cast<double>(known.size() - 1));
     std::ranges::nth_element(known, known.begin() + nth);
     end = known[static_cast<size_t>(nth)];
   }
@@ -109,6 +139,7 @@ Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& 
   options.relative_gap = how.relative_gap;
   options.max_branch_nodes = how.max_branch_nodes;
   options.use_lp_solve = false;
+  options.averages_first = how.averages_first;
   WarmStart warm;  // of another problem, but for the prices
   for (uint32_t r = 0; r < how.prices.size(); ++r)
     if (how.prices[r] > 0) warm.prices.push_back({0, r, how.prices[r]});

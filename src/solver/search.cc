@@ -164,6 +164,11 @@ void Search::record_floors(const Stage& stage, const Trws& trws, double offset) 
   }
 }
 
+void Search::keep_messages(const Stage& root_stage, Trws& trws) {
+  if (options_.keep_warm)
+    messages_ = std::make_shared<const WarmMessages>(root_, root_stage.undo, trws);
+}
+
 Status Search::decode(const Stage& stage, Trws& trws) {
   SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found, decode_with_propagation(stage.problem, trws));
   if (found.empty()) return {};

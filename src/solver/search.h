@@ -9,6 +9,7 @@
 #include "solver/presolve.h"
 #include "solver/problem.h"
 #include "solver/trws.h"
+#include "solver/warm_messages.h"
 #include "solver/watch.h"
 
 namespace shw::solver {
@@ -123,6 +124,9 @@ class Search {
   void keep_floors() { keeps_floors_ = true; }
   // By label of the root problem; −∞: unknown. Empty: none are known.
   std::vector<double> take_floors() { return std::move(floors_); }
+  // What a warm start goes on from, of a huge root.
+  void keep_messages(const Stage& root_stage, Trws& trws);
+  const std::shared_ptr<const WarmMessages>& messages() const { return messages_; }
   // `trws` has swept the root stage, with costs shifted by `offset`.
   void record_floors(const Stage& stage, const Trws& trws, double offset);
 
@@ -145,6 +149,7 @@ class Search {
   std::vector<uint32_t> choice_;
   std::vector<BudgetPrice> prices_;
   std::vector<double> floors_;
+  std::shared_ptr<const WarmMessages> messages_;
   bool keeps_floors_ = false;
   std::shared_ptr<std::atomic<uint64_t>> stage_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);
   bool found_ = false;  // choice_ is valid, even if it is empty

@@ -63,7 +63,8 @@ Solution answer(Search& search, const PlacementProblem& problem) {
   solution.choice = search.take_choice();
   if (search.options().keep_warm)
     solution.warm = std::make_shared<const WarmStart>(
-        WarmStart{problem.share(), solution.choice, search.take_floors(), solution.prices});
+        WarmStart{problem.share(), solution.choice, search.take_floors(), solution.prices,
+                  search.messages()});
   return solution;
 }
 

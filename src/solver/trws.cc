@@ -139,6 +139,15 @@ void Trws::take_messages(const Trws& from, std::span<const uint32_t> edge_of_oth
   }
 }
 
+std::vector<Trws::Message> Trws::messages() {
+  std::vector<Message> all;
+  all.reserve(arcs_.size());
+  for (uint32_t v = 0; v < nodes_.size(); ++v)
+    for (uint32_t a = nodes_[v].first_arc; a < nodes_[v].end_arc; ++a)
+      all.push_back({arcs_[a].other, v, {arcs_[a].in, nodes_[v].labels}});
+  return all;
+}
+
 // Counts arcs and assigns their offsets and messages.
 void Trws::build_nodes() {
   std::vector<uint32_t> before(nodes_.size()), after(nodes_.size());

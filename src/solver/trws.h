@@ -63,6 +63,13 @@ class Trws {
   // Starts where another got to: each edge has the messages of one of the other's edges, the first
   // end those of its first end. None has dropped labels or folded variables.
   void take_messages(const Trws& from, std::span<const uint32_t> edge_of_other);
+  // From one variable to another, along an edge between them: by remaining label of `to`.
+  struct Message {
+    uint32_t from, to;
+    std::span<double> costs;
+  };
+  // All of them, to read or to replace: any messages are valid.
+  std::vector<Message> messages();
   // Offers a labelling found elsewhere.
   void offer(std::span<const uint32_t> choice, double cost);
 

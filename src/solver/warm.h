@@ -7,11 +7,14 @@
 // therefore searches only labels with low floors, a few thousand out of a hundred thousand; its
 // result is optimal if it costs less than the floors of all other labels.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "solver/problem.h"
 
 namespace shw::solver {
+
+class WarmMessages;
 
 struct WarmStart {
   PlacementProblem problem;      // the problem that was solved; shares its tables
@@ -20,6 +23,9 @@ struct WarmStart {
   // are known.
   std::vector<double> floors;
   std::vector<BudgetPrice> prices;
+  // At these prices, of a huge problem; null: none are kept. They are used even where the rest does
+  // not fit, as if variables were added.
+  std::shared_ptr<const WarmMessages> messages = nullptr;
 };
 
 // Whether it belongs to a problem with the same numbers of variables and labels and is consistent.

@@ -1,5 +1,6 @@
 // Problems with budgets, against every labelling in turn and against lp_solve.
 #include <gtest/gtest.h>
+#include <array>
 
 #include <atomic>
 #include <ctime>
@@ -10,6 +11,7 @@
 
 #include "import/problem_json.h"
 #include "solver/problem.h"
+#include "solver/warm.h"
 #include "unit/solver/brute_force.h"
 #include "unit/solver/cancelling.h"
 #include "unit/solver/random_problems.h"
@@ -278,9 +280,8 @@ TEST(Budgets, MatchBruteForceIfTheProblemCountsAsHuge) {
   EXPECT_GT(feasible, 200);
 }
 
-// A chain of layers that use little of a budget where they cost much. Prices move among the likely
-// labels, so all labels are swept less often.
-TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
+// A chain of layers that use little of a budget where they cost much.
+PlacementProblem layers_within_a_budget() {
   constexpr uint32_t kLayers = 60, kLabels = 60;
   std::mt19937 random(5);
   std::vector<double> unary, usage, pairs;
@@ -298,6 +299,12 @@ TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
     problem.add_usage(budget, v, 0, 1, usage);
     if (v > 0) problem.add_edge(v - 1, v, table);
   }
+  return problem;
+}
+
+// Prices move among the likely labels, so all labels are swept less often.
+TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
+  const PlacementProblem problem = layers_within_a_budget();
   SolveOptions options;
   options.relative_gap = 1e-3;
   const auto swept = solve_quietly(problem, options);
@@ -307,6 +314,77 @@ TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
   ASSERT_TRUE(likely.ok()) << likely.status().message();
   EXPECT_TRUE(likely->proven);
   EXPECT_LT(5 * likely->stats.sweeps, 3 * swept->stats.sweeps);
+}
+
+// Messages are of use even where a variable is added, which nothing else of a warm start is but the
+// prices.
+TEST(Budgets, OfHugeProblemsGoOnFromTheMessagesOfTheLast) {
+  PlacementProblem problem = layers_within_a_budget();
+  SolveOptions options;
+  options.huge_cells = 1;
+  options.relative_gap = 1e-2;
+  options.keep_warm = true;
+  const auto rough = solve_quietly(problem, options);
+  ASSERT_TRUE(rough.ok()) << rough.status().message();
+  ASSERT_NE(rough->warm->messages, nullptr);
+  const WarmStart without{problem.share(), rough->choice, {}, rough->prices, nullptr};
+  problem.add_variable(std::array{0.0, 1.0});
+  options.relative_gap = 1e-3;
+  options.warm = &without;
+  const auto anew = solve_quietly(problem, options);
+  options.warm = rough->warm.get();
+  const auto again = solve_quietly(problem, options);
+  ASSERT_TRUE(anew.ok() && again.ok());
+  EXPECT_TRUE(anew->proven && again->proven);
+  EXPECT_LT(again->stats.sweeps, anew->stats.sweeps);
+  EXPECT_LT(again->stats.cells, anew->stats.cells);
+}
+
+// As cores of huge problems do: with many rows, prices of other labels can keep the bundle where it
+// is. With one row it does not get stuck, and the averages are only steps more.
+TEST(Budgets, MovePricesByAveragesFirstIfAsked) {
+  constexpr uint32_t kAverages = 16;  // steps
+  const PlacementProblem problem = layers_within_a_budget();
+  const auto cold = solve_quietly(problem);
+  ASSERT_TRUE(cold.ok()) << cold.status().message();
+  WarmStart warm{problem.share(), cold->choice, {}, cold->prices, nullptr};
+  for (BudgetPrice& price : warm.prices) price.price *= 1.2;
+  SolveOptions options;
+  options.warm = &warm;
+  const auto by_bundle = solve_quietly(problem, options);
+  options.averages_first = true;
+  const auto by_averages = solve_quietly(problem, options);
+  ASSERT_TRUE(by_bundle.ok() && by_averages.ok());
+  EXPECT_LT(by_bundle->stats.sweeps, kAverages);
+  EXPECT_GE(by_averages->stats.sweeps, kAverages);
+  EXPECT_EQ(by_averages->cost, by_bundle->cost);
+}
+
+// Whatever messages a huge problem starts from, bounds are bounds.
+TEST(Budgets, MatchBruteForceFromTheMessagesOfAnotherProblem) {
+  SolveOptions huge;
+  huge.huge_cells = 0;
+  huge.keep_warm = true;
+  int feasible = 0;
+  for (uint32_t seed = 9700; seed < 10300; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed);
+    add_random_budgets(problem, seed + 1, 1, 6);
+    huge.warm = nullptr;
+    const auto first = solve_quietly(problem, huge);
+    if (!first.ok() || first->warm->messages == nullptr) continue;
+    problem.add_unary(0, std::vector<double>(problem.num_labels(0), 3));
+    problem.add_variable(std::array{1.0, 2.0});
+    add_random_budgets(problem, seed + 2, 1, 6);
+    const auto optimum = solve_brute_force(problem);
+    huge.warm = first->warm.get();
+    const auto got = solve_quietly(problem, huge);
+    if (!optimum.ok() || !got.ok()) continue;
+    ++feasible;
+    EXPECT_GE(got->cost, optimum->cost - 1e-9);
+    EXPECT_LE(got->bound, optimum->cost + 1e-9);
+  }
+  EXPECT_GT(feasible, 50);
 }
 
 // Copies follow from the layouts at the two ends of an edge (placement/memory_copies.cc).

@@ -3,6 +3,9 @@
 #include "solver/local_search.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <cmath>
+#include <random>
 
 #include <vector>
 
@@ -124,6 +127,40 @@ TEST(Recombine, TakesTheCheapestLabelsOfEveryVariableFirst) {
   EXPECT_EQ(likely(0.9, LikelyBy::kRank), (Flags{1, 1, 0, 0, 1, 1, 1, 0, 1, 1}));
   EXPECT_EQ(likely(0.9, LikelyBy::kMarginal), (Flags{1, 0, 0, 1, 1, 1, 1, 0, 1, 1}));
   EXPECT_EQ(likely(1, LikelyBy::kRank), (Flags{1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
+}
+
+// Which are found without sorting all labels of a variable.
+TEST(Recombine, TakesThoseThatSortingAllLabelsGives) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    PlacementProblem p;
+    std::vector<double> marginals;
+    for (uint32_t v = 0; v < 1 + random() % 6; ++v) {
+      const uint32_t labels = 1 + random() % 9;
+      p.add_variable(std::vector<double>(labels, 0));
+      const bool is_free = random() % 5 == 0;
+      for (uint32_t i = 0; i < labels; ++i)
+        marginals.push_back(is_free             ? -kForbidden
+                            : random() % 7 == 0 ? kForbidden
+                                                : static_cast<double>(random() % 6));
+    }
+    std::vector<std::pair<int64_t, double>> ranks, known;
+    for (uint32_t v = 0; v < p.num_variables(); ++v)
+      for (uint32_t i = 0; i < p.num_labels(v); ++i) {
+        const auto own = std::span(marginals).subspan(p.first_label(v), p.num_labels(v));
+        ranks.push_back({std::ranges::count_if(own, [&](double m) { return m < own[i]; }), own[i]});
+        if (std::abs(own[i]) != kForbidden) known.push_back(ranks.back());
+      }
+    std::ranges::sort(known);
+    for (const double share : {0.0, 0.05, 0.3, 0.7, 1.0}) {
+      const auto nth = static_cast<size_t>(share * static_cast<double>(known.size() - 1));
+      std::vector<uint8_t> want;
+      for (const auto& rank : ranks)
+        want.push_back(rank.second == -kForbidden ||
+                       (!known.empty() && rank < known[nth] && rank.second != kForbidden));
+      EXPECT_EQ(likely_labels(p, marginals, share, LikelyBy::kRank), want);
+    }
+  }
 }
 
 TEST(Recombine, SolvesAmongTheAllowedLabels) {

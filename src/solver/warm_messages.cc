@@ -1,0 +1,38 @@
+#include "solver/warm_messages.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shw::solver {
+
+bool WarmMessages::is_before(const Into& a, const Into& b) {
+  return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+}
+
+WarmMessages::WarmMessages(const PlacementProblem& root, const Postsolve& undo, Trws& trws) {
+  uint64_t size = 0;
+  for (const Trws::Message& m : trws.messages()) {
+    const uint32_t to = undo.original_variable(m.to), from = undo.original_variable(m.from);
+    into_.push_back({from, to, root.num_labels(to), size});
+    size += root.num_labels(to);
+    costs_.resize(size, 0);
+    const auto labels = undo.original_labels(m.to);
+    for (size_t i = 0; i < m.costs.size(); ++i)
+      costs_[into_.back().first + labels[trws.labels(m.to)[i]]] = static_cast<float>(m.costs[i]);
+  }
+  std::ranges::sort(into_, is_before);
+}
+
+void WarmMessages::give(const PlacementProblem& root, const Postsolve& undo, Trws& trws) const {
+  for (const Trws::Message& m : trws.messages()) {
+    const Into wanted{undo.original_variable(m.from), undo.original_variable(m.to), 0, 0};
+    const auto known = std::ranges::lower_bound(into_, wanted, is_before);
+    if (known == into_.end() || is_before(wanted, *known)) continue;
+    if (known->labels != root.num_labels(wanted.to)) continue;
+    const auto labels = undo.original_labels(m.to);
+    for (size_t i = 0; i < m.costs.size(); ++i)
+      m.costs[i] = static_cast<double>(costs_[known->first + labels[trws.labels(m.to)[i]]]);
+  }
+}
+
+}  // namespace shw::solver
