@@ -58,7 +58,6 @@ template <int kRows, int kVectors, int kPackedRows = 0>
       if constexpr (kPacked) _mm_prefetch(old, _MM_HINT_T0);
       sums[r][v] = begin_with_c ? _mm512_maskz_loadu_ps(lanes[v], old) : _mm512_setzero_ps();
     }
-#pragma GCC unroll 4
   for (int64_t p = 0; p < k; ++p, a += a_step, b += b_step) {
     __m512 row[kVectors];
 #pragma GCC unroll 16
