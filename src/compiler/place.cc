@@ -59,11 +59,12 @@ Status no_placement(const ConstrainedModel& model, double limit_bytes, const Low
 // Of the cheapest placement; where the program computes again what the limit asks for, of the
 // smallest of a few that do so as much as they can.
 Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
-                              bool repeats, Monitor& monitor) {
+                              bool repeats, double& program_bytes, Monitor& monitor) {
   Result<Placed> placed = repeats ? least_with_repetition(model, options, monitor)
                                   : solve_within(model, 0, options, monitor);
   SHW_RETURN_IF_ERROR(placed.status());
   if (!repeats) SHW_RETURN_IF_ERROR(complete(model, placed->memory.peak_bytes, *placed, monitor));
+  program_bytes = placed->memory.program_bytes;
   return LowestPeak{repeats ? 0 : model.model().memory().floor().bytes, placed->memory.held_bytes(),
                     std::move(placed->choice), placed->memory.at, placed->bound_us};
 }
@@ -132,8 +133,10 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   Monitor muted = quiet(monitor);
   const bool repeats = recomputes_within(model.model(), 1);
   const auto start = std::chrono::steady_clock::now();
+  double program_bytes = 0;  // of the first placement
   SHW_ASSIGN_OR_RETURN(LowestPeak lowest,
-                       first_peak(model, repeats ? options : any, repeats, muted));
+                       first_peak(model, repeats ? options : any, repeats, program_bytes, muted));
+  const std::vector<uint32_t> first_choice = lowest.choice;
   const std::chrono::duration<double> first = std::chrono::steady_clock::now() - start;
   const Deadline deadline = options.deadline.sooner_by(first.count());
   double from = model.model().memory().floor().bytes, next = from;
@@ -155,6 +158,11 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
       return within.status();
     }
     next = std::floor((from + lowest.reached_bytes) / 2);
+  }
+  if (program_bytes < lowest.reached_bytes) {  // although more was planned
+    lowest.reached_bytes = program_bytes;
+    lowest.least_bytes = std::min(lowest.least_bytes, program_bytes);
+    lowest.choice = first_choice;
   }
   return lowest;
 }

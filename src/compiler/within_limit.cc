@@ -66,6 +66,10 @@ void note_peak(const PreparedModel& model, double limit_bytes, Placed& placed) {
 // For a larger graph, placements and choices of what is repeated follow from each other in turn
 // (joint_prices.h), from the first that fits, until the placement stays or the step gets no
 // shorter.
+//
+// A program can take less than was planned without that, too: what only a group of fused steps sees
+// takes no memory, policies repeat steps, and scratch may lie in the memory of outputs. So where
+// nothing is planned to fit, programs are asked as well before the limit is refused.
 class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
@@ -88,16 +92,19 @@ class MemoryLimitedSearch {
   Result<Placed> run() {
     if (relaxed_ && is_small())
       SHW_RETURN_IF_ERROR(ask_all_placements());
+    else if (relaxed_)
+      SHW_RETURN_IF_ERROR(run_rounds(kRelaxedRounds, false));
     else
-      SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
-    if (relaxed_ && !best_ && !is_late()) {
+      SHW_RETURN_IF_ERROR(run_planned_rounds());
+    if (repeats_ && relaxed_ && !best_ && !is_late()) {
       relaxed_ = false;
       planned_limit_ = limit_;
       const Status planned = run_rounds(kRoughRounds, true);
       const bool none = planned.code() == Code::kFailedPrecondition;  // none that is planned to fit
       if (!planned.ok() && !none) return planned;
     }
-    if (relaxed_ && best_ && weighs_ == Weighs::kJoint) SHW_RETURN_IF_ERROR(weigh_repetition());
+    if (repeats_ && relaxed_ && best_ && weighs_ == Weighs::kJoint)
+      SHW_RETURN_IF_ERROR(weigh_repetition());
     if (!relaxed_ && !is_late() && refines() && (best_ || !repeats_)) {
       planned_limit_ = limit_;
       reserved_.clear();
@@ -159,6 +166,20 @@ class MemoryLimitedSearch {
     return !best_ && options_.relative_gap < kRoughGap;
   }
 
+  // Where nothing is planned to fit, a program still may.
+  Status run_planned_rounds() {
+    Status planned = run_rounds(kRoughRounds, true);
+    const bool none = planned.code() == Code::kFailedPrecondition;
+    if (!none || weighs_ == Weighs::kPlanned || is_late()) return planned;
+    relaxed_ = true;
+    planned_limit_ = 0;
+    copies_ = {};
+    reserved_.clear();
+    bound_ = -HUGE_VAL;  // of what is planned to fit
+    const Status programs = run_rounds(kRelaxedRounds, false);
+    return best_ || !(programs.ok() || is_unanswered(programs)) ? programs : planned;
+  }
+
   // Repeats until something fits; each round reserves more for what did not.
   Status run_rounds(uint32_t max_rounds, bool rough) {
     for (uint32_t left = max_rounds; left > 0; --left) {
@@ -178,8 +199,9 @@ class MemoryLimitedSearch {
       }
       if (is_late()) return {};
       if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
-        planned_limit_ = next->memory.peak_bytes -
-                         std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
+        planned_limit_ =
+            next->memory.peak_bytes -
+            std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (max_rounds - left));
       else if (!count_copies(*next, copies_) && !reserve(*next))
         lower_limit(excess_bytes(*next));
       too_much_ = excess_bytes(*next);
@@ -347,7 +369,8 @@ class MemoryLimitedSearch {
     solver::PlacementProblem problem = model_.problem_within(std::trunc(planned_limit_), copies_);
     if (planned_limit_ > 0) add_reserve(problem);
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
-    const bool is_bound = planned_limit_ == (repeats_ ? 0 : limit_) && reserved_.empty();
+    const bool is_bound =
+        planned_limit_ == (repeats_ || relaxed_ ? 0 : limit_) && reserved_.empty();
     solver::SolveOptions round = options(rough, rounds_left);
     round.cost_below = std::min(round.cost_below, cost_below(is_bound));
     SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, round, is_bound ? monitor_ : muted));
@@ -365,6 +388,7 @@ class MemoryLimitedSearch {
     if (needs_no_program(placed)) return placed;
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_, wanted_));
+    placed.memory.is_program = relaxed_ || placed.memory.is_program;
     lowering_s_ = seconds() - solved_at;
     return placed;
   }
@@ -405,7 +429,7 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
   const PreparedModel& model = constrained.model();
   note_peak(model, limit_bytes, placed);
   if (limit_bytes == 0) return {};
-  placed.memory.repeats = recomputes_within(model, limit_bytes);
+  placed.memory.is_program = recomputes_within(model, limit_bytes);
   SHW_ASSIGN_OR_RETURN(Program program,
                        program_of(model, placed, monitor, nullptr, beat_us, wanted));
   placed.memory.program_bytes = static_cast<double>(bytes_of(model, program));

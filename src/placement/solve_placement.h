@@ -33,11 +33,12 @@ struct MemoryUse {
   // No program of any placement, whatever it computes again, has a shorter step within the limit;
   // negative: not known.
   double step_bound_us = -1;
-  // The program computes again what the limit leaves no room for: it takes less than was planned.
-  bool repeats = false;
+  // The limit is the program's alone, which takes less than was planned: what it computes again, or
+  // what only groups of fused steps see, has no room within the limit.
+  bool is_program = false;
 
   double held_bytes() const {  // compared with the limit
-    return repeats ? program_bytes : std::max(peak_bytes, program_bytes);
+    return is_program ? program_bytes : std::max(peak_bytes, program_bytes);
   }
 };
 

@@ -38,7 +38,7 @@ inline __mmask16 lanes_of_last(int64_t columns) {
 template <int kRows, int kVectors, int kPackedRows = 0>
 [[gnu::target("avx512f")]] void do_tile(const Gemm<float>& g, const TilePlace& at) {
   constexpr bool kPacked = kPackedRows > 0;
-  constexpr int64_t kRowsAhead = 8;
+  constexpr int64_t kFetchedAhead = 8;
   const float* a = &g.a.at(at.row, 0);
   const float* b = &g.b.at(0, at.column);
   float* const c = &g.c.at(at.row, at.column);
@@ -63,7 +63,7 @@ template <int kRows, int kVectors, int kPackedRows = 0>
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
       const float* const at_v = b + v * kVectorLanes;
-      if constexpr (kPacked) _mm_prefetch(at_v + kRowsAhead * kTileColumns, _MM_HINT_T0);
+      if constexpr (kPacked) _mm_prefetch(at_v + kFetchedAhead * kTileColumns, _MM_HINT_T0);
       // A mask costs 3 % of the time. Packed rows are whole.
       row[v] = kPacked ? _mm512_loadu_ps(at_v) : _mm512_maskz_loadu_ps(lanes[v], at_v);
     }

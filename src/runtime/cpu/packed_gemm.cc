@@ -12,38 +12,38 @@ namespace shw::runtime::cpu {
 namespace {
 
 // A tile: 24 sums, and registers are left. Rows are a multiple of 4, as `transpose` likes them.
-constexpr int64_t kTileRows = 12;
+constexpr int64_t kPanelRows = 12;
 // A panel of A, 12 rows, and one of B take 12 and 32 KiB; the blocks of both fit the second-level
 // cache of any machine with AVX-512 (1 MiB and more): 168 and 512 KiB.
-constexpr int64_t kBlockRows = 14 * kTileRows, kBlockColumns = 16 * kTileColumns;
+constexpr int64_t kPackedRows = 14 * kPanelRows, kPackedColumns = 16 * kTileColumns;
 
-constexpr int64_t up_to(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+constexpr int64_t whole_tiles(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-struct BlockSizes {
+struct PackedSizes {
   int64_t rows, columns, depth;  // rows and columns: of whole tiles
   int64_t of_a() const { return rows * depth; }
   int64_t of_b() const { return depth * columns; }
 };
-BlockSizes block_sizes(const Gemm<float>& g) {
-  return {up_to(std::min(g.m, kBlockRows), kTileRows),
-          up_to(std::min(g.n, kBlockColumns), kTileColumns), std::min(g.k, kPackedDepth)};
+PackedSizes packed_sizes(const Gemm<float>& g) {
+  return {whole_tiles(std::min(g.m, kPackedRows), kPanelRows),
+          whole_tiles(std::min(g.n, kPackedColumns), kTileColumns), std::min(g.k, kPackedDepth)};
 }
 
-// A, in panels of kTileRows rows: of each, column by column. Lanes beyond the last row are left.
+// A, in panels of kPanelRows rows: of each, column by column. Lanes beyond the last row are left.
 [[gnu::target("avx512f")]] void pack_rows(float* to, const Matrix<const float>& a, int64_t rows,
                                           int64_t depth) {
   if (a.row_stride != 1) {
-    for (int64_t i = 0; i < rows; i += kTileRows)
-      transpose(reinterpret_cast<uint32_t*>(to + i * depth), kTileRows,
+    for (int64_t i = 0; i < rows; i += kPanelRows)
+      transpose(reinterpret_cast<uint32_t*>(to + i * depth), kPanelRows,
                 reinterpret_cast<const uint32_t*>(&a.at(i, 0)), a.row_stride,
-                std::min(kTileRows, rows - i), depth);
+                std::min(kPanelRows, rows - i), depth);
     return;
   }
   // Each column is read once from end to end.
   for (int64_t p = 0; p < depth; ++p)
-    for (int64_t i = 0; i < rows; i += kTileRows) {
-      const __mmask16 there = lanes_of_last(std::min(kTileRows, rows - i));
-      _mm512_mask_storeu_ps(to + i * depth + p * kTileRows, there,
+    for (int64_t i = 0; i < rows; i += kPanelRows) {
+      const __mmask16 there = lanes_of_last(std::min(kPanelRows, rows - i));
+      _mm512_mask_storeu_ps(to + i * depth + p * kPanelRows, there,
                             _mm512_maskz_loadu_ps(there, &a.at(i, p)));
     }
 }
@@ -73,20 +73,20 @@ BlockSizes block_sizes(const Gemm<float>& g) {
 template <int kVectors>
 void multiply_panel(const Gemm<float>& panel, __mmask16 last) {
   TilePlace at{0, 0, last};
-  if (panel.m == kTileRows) return do_tile<kTileRows, kVectors, kTileRows>(panel, at);
-  for (; at.row + 4 <= panel.m; at.row += 4) do_tile<4, kVectors, kTileRows>(panel, at);
-  for (; at.row < panel.m; ++at.row) do_tile<1, kVectors, kTileRows>(panel, at);
+  if (panel.m == kPanelRows) return do_tile<kPanelRows, kVectors, kPanelRows>(panel, at);
+  for (; at.row + 4 <= panel.m; at.row += 4) do_tile<4, kVectors, kPanelRows>(panel, at);
+  for (; at.row < panel.m; ++at.row) do_tile<1, kVectors, kPanelRows>(panel, at);
 }
 
 // `block` has the sizes, C, and whether to accumulate; a and b are packed.
 void multiply_block(const Gemm<float>& block, const float* a, const float* b) {
-  for (int64_t i = 0; i < block.m; i += kTileRows)
+  for (int64_t i = 0; i < block.m; i += kPanelRows)
     for (int64_t j = 0; j < block.n; j += kTileColumns) {
       const int64_t width = std::min(kTileColumns, block.n - j);
-      const Gemm<float> panel{std::min(kTileRows, block.m - i),
+      const Gemm<float> panel{std::min(kPanelRows, block.m - i),
                               width,
                               block.k,
-                              {a + i * block.k, 1, kTileRows},
+                              {a + i * block.k, 1, kPanelRows},
                               {b + j * block.k, kTileColumns, 1},
                               {&block.c.at(i, j), block.c.row_stride, 1},
                               block.accumulate};
@@ -103,15 +103,15 @@ int64_t packed_gemm_scratch(const Gemm<float>& g) {
   const auto gapless = [](const Matrix<const float>& x) {
     return x.row_stride == 1 || x.column_stride == 1;
   };
-  if (!gapless(g.a) || !gapless(g.b) || g.m < kTileRows || g.n < kTileColumns || g.k == 0 ||
+  if (!gapless(g.a) || !gapless(g.b) || g.m < kPanelRows || g.n < kTileColumns || g.k == 0 ||
       !has_gemm_tile())
     return 0;
-  const BlockSizes block = block_sizes(g);
+  const PackedSizes block = packed_sizes(g);
   return block.of_a() + block.of_b();
 }
 
 void packed_gemm(const Gemm<float>& g) {
-  const BlockSizes size = block_sizes(g);
+  const PackedSizes size = packed_sizes(g);
   float* const packed_b = g.scratch;
   float* const packed_a = g.scratch + size.of_b();
   for (int64_t j = 0; j < g.n; j += size.columns)
