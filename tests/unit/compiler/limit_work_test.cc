@@ -37,6 +37,32 @@ TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
 }
 
+// What only groups of fused steps see is planned, but takes no memory. The limit is the program's:
+// a step of the shape of LLaMA 3.2 1B takes 12.2 GiB on one GPU, and was refused within 18.6.
+TEST(Limit, IsRefusedOnlyWhereTheProgramExceedsIt) {
+  const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
+  CompileOptions options{.mesh = "dp=1", .keep_graph = false};
+  Monitor monitor;
+  const auto free = compile(graph, options, monitor);
+  ASSERT_TRUE(free.ok()) << free.status().message();
+  options.memory_limit_bytes = free->plan.summary.memory_program_bytes;
+  const auto within = compile(graph, options, monitor);
+  ASSERT_TRUE(within.ok()) << within.status().message();
+  EXPECT_GT(within->plan.summary.memory_peak_bytes, options.memory_limit_bytes) << "as planned";
+  EXPECT_LE(within->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+
+  options.memory_limit_bytes = options.memory_limit_bytes * 8 / 10;
+  const auto refused = compile(graph, options, monitor);
+  ASSERT_EQ(refused.status().code(), Code::kFailedPrecondition) << refused.status().message();
+  const std::string& message = refused.status().message();
+  const size_t named = message.find('(');
+  ASSERT_NE(named, std::string::npos) << message;
+  options.memory_limit_bytes = std::stoll(message.substr(named + 1));
+  const auto enough = compile(graph, options, monitor);
+  ASSERT_TRUE(enough.ok()) << enough.status().message();
+  EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+}
+
 // What is planned to fit needs no repetition: `auto` found none of it, and named a limit that was
 // a third too high.
 TEST(RecomputeAuto, FindsWhatFitsWithoutRepetition) {
