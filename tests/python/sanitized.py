@@ -45,10 +45,11 @@ def make_package():
            *package.glob("native/*.c"), f"-L{library}", "-lshardwise", f"-Wl,-rpath,{library}", "-o", made / "_clib.abi3.so")
 
 
-def run(name, *arguments):
+def run(name, *arguments, tries=3):
     """Runs Python with the sanitizer; the bytes that each of its processes lost, and the sanitizer's report. What it prints goes to a file: a
     pipe would be open as long as any process has it."""
     logs = work / name
+    shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir()
     runtimes = [output(clang, "-print-file-name=libclang_rt.asan-x86_64.so"), output(clang, "-print-file-name=libstdc++.so.6")]
     environment = {**os.environ, "LD_PRELOAD": ":".join(runtimes), "PYTHONMALLOC": "malloc", "PYTHONDONTWRITEBYTECODE": "1",
@@ -58,6 +59,9 @@ def run(name, *arguments):
     with printed.open("w") as file:
         done = subprocess.run([python, *arguments], env=environment, cwd=package, stdin=subprocess.DEVNULL, stdout=file, stderr=file, timeout=500)
     reports = [log.read_text() for log in logs.iterdir()]
+    # The leak sanitizer itself crashes now and then, where a thread ends while it looks: then nothing is known.
+    if tries > 1 and any("LeakSanitizer has encountered a fatal error" in report for report in reports):
+        return run(name, *arguments, tries=tries - 1)
     for report in reports:
         if "detected memory leaks" not in report:
             sys.exit(f"FAILED: {name}\n{report}")
