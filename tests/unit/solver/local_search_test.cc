@@ -153,7 +153,8 @@ TEST(Recombine, TakesThoseThatSortingAllLabelsGives) {
       }
     std::ranges::sort(known);
     for (const double share : {0.0, 0.05, 0.3, 0.7, 1.0}) {
-      const auto nth = static_cast<size_t>(share * static_cast<double>(known.size() - 1));
+      const size_t last = known.empty() ? 0 : known.size() - 1;
+      const auto nth = static_cast<size_t>(share * static_cast<double>(last));
       std::vector<uint8_t> want;
       for (const auto& rank : ranks)
         want.push_back(rank.second == -kForbidden ||
