@@ -136,7 +136,7 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   double program_bytes = 0;  // of the first placement
   SHW_ASSIGN_OR_RETURN(LowestPeak lowest,
                        first_peak(model, repeats ? options : any, repeats, program_bytes, muted));
-  const std::vector<uint32_t> first_choice = lowest.choice;
+  const LowestPeak cheapest = lowest;
   const std::chrono::duration<double> first = std::chrono::steady_clock::now() - start;
   const Deadline deadline = options.deadline.sooner_by(first.count());
   double from = model.model().memory().floor().bytes, next = from;
@@ -162,7 +162,8 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   if (program_bytes < lowest.reached_bytes) {  // although more was planned
     lowest.reached_bytes = program_bytes;
     lowest.least_bytes = std::min(lowest.least_bytes, program_bytes);
-    lowest.choice = first_choice;
+    lowest.choice = cheapest.choice;
+    lowest.at = cheapest.at;
   }
   return lowest;
 }
