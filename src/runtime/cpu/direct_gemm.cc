@@ -16,31 +16,14 @@ constexpr int64_t kMostOfA = 1 << 16, kMostOfB = 1 << 17;
 // Terms that are added one after another: the rounding of a sum grows with their number.
 constexpr int64_t kMostTerms = 2048;
 
-// All rows of the columns from at.column on that kVectors vectors hold.
-template <int kVectors>
-void do_columns(const Gemm<float>& g, TilePlace at) {
-  for (; at.row + kTileRows <= g.m; at.row += kTileRows) do_tile<kTileRows, kVectors>(g, at);
-  if (at.row + 4 <= g.m) {
-    do_tile<4, kVectors>(g, at);
-    at.row += 4;
-  }
-  for (; at.row < g.m; ++at.row) do_tile<1, kVectors>(g, at);
-}
-
 }  // namespace
 
 bool direct_gemm(const Gemm<float>& g) {
   if (g.b.column_stride != 1 || g.k == 0 || g.k > kMostTerms || g.m * g.k > kMostOfA ||
       g.k * g.n > kMostOfB || !has_gemm_tile())
     return false;
-  for (int64_t j = 0; j < g.n; j += kTileColumns) {
-    const int64_t left = std::min(g.n - j, kTileColumns);
-    const TilePlace at{0, j, lanes_of_last(left)};
-    if (left > kVectorLanes)
-      do_columns<2>(g, at);
-    else
-      do_columns<1>(g, at);
-  }
+  for (int64_t j = 0; j < g.n; j += kTileColumns)
+    do_columns<kTileRows>(g, j, std::min(g.n - j, kTileColumns));
   return true;
 }
 

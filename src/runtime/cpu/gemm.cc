@@ -32,7 +32,11 @@ int64_t pitch(const Matrix<const float>& x, int64_t rows, int64_t columns) {
                               : std::max(x.column_stride, std::max<int64_t>(rows, 1));
 }
 
+// By oneDNN. False: it does not take this.
 bool multiply(const Gemm<float>& g) {
+  const bool fits = g.k > 0 && (g.a.column_stride == 1 || g.a.row_stride == 1) &&
+                    (g.b.column_stride == 1 || g.b.row_stride == 1);
+  if (!fits) return false;
   const bool a_plain = g.a.column_stride == 1, b_plain = g.b.column_stride == 1;
   const int64_t step = b_plain && g.m >= 2 * kRowsAtATime ? kRowsAtATime : g.m;
   const int64_t a_pitch = pitch(g.a, g.m, g.k), b_pitch = pitch(g.b, g.k, g.n);
@@ -55,11 +59,6 @@ bool better_packed(const Gemm<float>& g) {
          g.n >= kLeastColumns && g.k >= kLeastDepth;
 }
 
-bool multiply_large(const Gemm<float>& g) {
-  return g.k > 0 && (g.a.column_stride == 1 || g.a.row_stride == 1) &&
-         (g.b.column_stride == 1 || g.b.row_stride == 1) && multiply(g);
-}
-
 }  // namespace
 
 bool gemm_uses_onednn() { return true; }
@@ -71,7 +70,7 @@ namespace {
 
 // A copy of B pays from some tiles of rows on.
 bool better_packed(const Gemm<float>& g) { return g.m >= 64 && g.n >= 64; }
-bool multiply_large(const Gemm<float>&) { return false; }
+bool multiply(const Gemm<float>&) { return false; }
 
 }  // namespace
 
@@ -90,7 +89,7 @@ void gemm<float>(const Gemm<float>& g) {
   if (g.m == 0 || g.n == 0 || direct_gemm(g)) return;
   if (g.scratch != nullptr && gemm_scratch(g) > 0)
     packed_gemm(g);
-  else if (!multiply_large(g))
+  else if (!multiply(g))
     plain_gemm(g);
 }
 

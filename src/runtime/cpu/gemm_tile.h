@@ -84,5 +84,22 @@ template <int kRows, int kVectors, int kPackedRows = 0>
     }
 }
 
+// All rows of the `width` columns from `column` on, at most kTileColumns: kRows rows at a time, and
+// fewer at last.
+template <int kRows, int kVectors, int kPackedRows>
+void do_rows(const Gemm<float>& g, TilePlace at) {
+  for (; at.row + kRows <= g.m; at.row += kRows) do_tile<kRows, kVectors, kPackedRows>(g, at);
+  for (; at.row + 4 <= g.m; at.row += 4) do_tile<4, kVectors, kPackedRows>(g, at);
+  for (; at.row < g.m; ++at.row) do_tile<1, kVectors, kPackedRows>(g, at);
+}
+template <int kRows, int kPackedRows = 0>
+void do_columns(const Gemm<float>& g, int64_t column, int64_t width) {
+  const TilePlace at{0, column, lanes_of_last(width)};
+  if (width > kVectorLanes)
+    do_rows<kRows, 2, kPackedRows>(g, at);
+  else
+    do_rows<kRows, 1, kPackedRows>(g, at);
+}
+
 }  // namespace shw::runtime::cpu
 #endif

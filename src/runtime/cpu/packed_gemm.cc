@@ -70,14 +70,6 @@ PackedSizes packed_sizes(const Gemm<float>& g) {
   }
 }
 
-template <int kVectors>
-void multiply_panel(const Gemm<float>& panel, __mmask16 last) {
-  TilePlace at{0, 0, last};
-  if (panel.m == kPanelRows) return do_tile<kPanelRows, kVectors, kPanelRows>(panel, at);
-  for (; at.row + 4 <= panel.m; at.row += 4) do_tile<4, kVectors, kPanelRows>(panel, at);
-  for (; at.row < panel.m; ++at.row) do_tile<1, kVectors, kPanelRows>(panel, at);
-}
-
 // `block` has the sizes, C, and whether to accumulate; a and b are packed.
 void multiply_block(const Gemm<float>& block, const float* a, const float* b) {
   for (int64_t i = 0; i < block.m; i += kPanelRows)
@@ -90,10 +82,7 @@ void multiply_block(const Gemm<float>& block, const float* a, const float* b) {
                               {b + j * block.k, kTileColumns, 1},
                               {&block.c.at(i, j), block.c.row_stride, 1},
                               block.accumulate};
-      if (width > kVectorLanes)
-        multiply_panel<2>(panel, lanes_of_last(width));
-      else
-        multiply_panel<1>(panel, lanes_of_last(width));
+      do_columns<kPanelRows, kPanelRows>(panel, 0, width);
     }
 }
 

@@ -1,7 +1,7 @@
 // Problems with budgets, against every labelling in turn and against lp_solve.
 #include <gtest/gtest.h>
-#include <array>
 
+#include <array>
 #include <atomic>
 #include <ctime>
 #include <random>

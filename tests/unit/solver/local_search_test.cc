@@ -3,10 +3,10 @@
 #include "solver/local_search.h"
 
 #include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
-
 #include <vector>
 
 #include "solver/decode.h"
