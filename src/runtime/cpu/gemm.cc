@@ -4,6 +4,7 @@
 
 #include "runtime/cpu/direct_gemm.h"
 #include "runtime/cpu/packed_gemm.h"
+#include "runtime/cpu/split_gemm.h"
 
 #ifdef SHW_HAVE_DNNL
 #include <oneapi/dnnl/dnnl.h>
@@ -81,12 +82,15 @@ void use_one_gemm_thread() {}
 
 template <>
 int64_t gemm_scratch<float>(const Gemm<float>& g) {
+  if (const int64_t size = split_gemm_scratch(g); size > 0) return size;
   return better_packed(g) ? packed_gemm_scratch(g) : 0;
 }
 
 template <>
 void gemm<float>(const Gemm<float>& g) {
-  if (g.m == 0 || g.n == 0 || direct_gemm(g)) return;
+  if (g.m == 0 || g.n == 0) return;
+  if (g.scratch != nullptr && split_gemm_scratch(g) > 0) return split_gemm(g, &gemm<float>);
+  if (direct_gemm(g)) return;
   if (g.scratch != nullptr && gemm_scratch(g) > 0)
     packed_gemm(g);
   else if (!multiply(g))
