@@ -80,7 +80,7 @@ TEST_F(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
 
 TEST_F(CudaKernelsTest, AreThoseOfTheCpu) {
   for (const cpu::Kernel* kernel : cpu::kernel_table())
-    EXPECT_TRUE(device_->has_kernel(kernel->name)) << kernel->name;
+    EXPECT_EQ(device_->has_kernel(kernel->name), kernel->name != "vector_mm") << kernel->name;
 }
 
 // What is not there says what to do.

@@ -294,9 +294,14 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   }
   double flops = 0;
   for (const BenchRank& rank : result.ranks) flops += rank.flops;
-  if (flops > 0 && device.can().host_access)
+  if (flops > 0 && device.can().host_access) {
     result.cpu_over_floor =
         over(samples, [&](const Sample& s) { return s.cpu_seconds * s.rates.cpu / flops; });
+    result.cpu_over_vector_floor =
+        over(samples, [&](const Sample& s) { return s.cpu_seconds * s.rates.vector_cpu / flops; });
+    result.vector_flops_per_second =
+        over(samples, [](const Sample& s) { return s.rates.vector_cpu; }).median;
+  }
   return result;
 }
 

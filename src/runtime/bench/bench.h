@@ -66,10 +66,14 @@ struct BenchResult {
   std::string hardware;              // that the plan was made for
   int64_t warm_up = 0, repeats = 0;
   bool whole = false, graphs = false;  // of the options
-  bool computes = true;         // false: the times are those of launching, and there is no floor
-  Quartiles seconds;            // of a run, from its enqueueing to its end on every rank
-  double cpu_seconds = 0;       // of this process in a run, median; all ranks together
-  Quartiles cpu_over_floor;     // the same by the CPU time of the products of all ranks; on the CPU
+  bool computes = true;      // false: the times are those of launching, and there is no floor
+  Quartiles seconds;         // of a run, from its enqueueing to its end on every rank
+  double cpu_seconds = 0;    // of this process in a run, median; all ranks together
+  Quartiles cpu_over_floor;  // the same by the CPU time of the products of all ranks; on the CPU
+  // That of f32 products which take vectors alone, where the processor has a matrix unit too, and
+  // their rate on one core. 0: not f32, or not on the CPU.
+  Quartiles cpu_over_vector_floor;
+  double vector_flops_per_second = 0;
   double flops_per_second = 0;  // the best rate of a product while every rank does one; 0: none
   double floor_seconds = 0;     // of the rank with the most FLOPs
   std::vector<BenchRank> ranks;

@@ -10,7 +10,8 @@
 namespace shw::runtime {
 namespace {
 
-constexpr size_t kShapes = 4;         // whose rates are measured, of those with the most FLOPs
+constexpr size_t kShapes = 4;  // whose rates are measured, of those with the most FLOPs
+constexpr std::string_view kByVectors = "vector_mm";
 constexpr int kTries = 2;             // of each, every time; the best counts
 constexpr double kMostSeconds = 0.5;  // of a product: none is timed that would take longer
 
@@ -47,21 +48,32 @@ Result<RateMeter::Place> RateMeter::prepare(const std::shared_ptr<Device>& devic
   SHW_ASSIGN_OR_RETURN(place.begin, device->create_event({.timing = true}));
   SHW_ASSIGN_OR_RETURN(place.end, device->create_event({.timing = true}));
   for (const Product& p : products) {
-    Trial& trial = place.trials.emplace_back();
-    trial.flops = p.flops();
-    const TensorType a = row_major(p.dtype, {p.m, p.k}), b = row_major(p.dtype, {p.k, p.n}),
-                     c = row_major(p.dtype, {p.m, p.n});
-    const TensorType* in[] = {&a, &b};
-    const TensorType* out[] = {&c};
-    SHW_ASSIGN_OR_RETURN(trial.kernel, device->prepare("mm", {in, out, Attrs{}, mesh, 0}));
-    for (const int64_t bytes : {a.bytes(), b.bytes(), c.bytes(), trial.kernel->workspace_bytes()}) {
-      SHW_ASSIGN_OR_RETURN(trial.memory.emplace_back(), Buffer::allocate(device, {.bytes = bytes}));
-      trial.buffers.push_back(trial.memory.back()->data());
-    }
-    for (size_t i = 0; i < 2; ++i)
-      SHW_RETURN_IF_ERROR(fill_with_numbers(*device, *trial.memory[i], p.dtype, 0, i));
+    SHW_ASSIGN_OR_RETURN(place.trials.emplace_back(), prepare(device, mesh, p, false));
+  }
+  if (!products.empty() && products[0].dtype == Dtype::kF32 && device->has_kernel(kByVectors)) {
+    SHW_ASSIGN_OR_RETURN(place.trials.emplace_back(), prepare(device, mesh, products[0], true));
   }
   return place;
+}
+
+Result<RateMeter::Trial> RateMeter::prepare(const std::shared_ptr<Device>& device, const Mesh& mesh,
+                                            const Product& p, bool vectors) {
+  Trial trial;
+  trial.flops = p.flops();
+  trial.vectors = vectors;
+  const TensorType a = row_major(p.dtype, {p.m, p.k}), b = row_major(p.dtype, {p.k, p.n}),
+                   c = row_major(p.dtype, {p.m, p.n});
+  const TensorType* in[] = {&a, &b};
+  const TensorType* out[] = {&c};
+  SHW_ASSIGN_OR_RETURN(trial.kernel,
+                       device->prepare(vectors ? kByVectors : "mm", {in, out, Attrs{}, mesh, 0}));
+  for (const int64_t bytes : {a.bytes(), b.bytes(), c.bytes(), trial.kernel->workspace_bytes()}) {
+    SHW_ASSIGN_OR_RETURN(trial.memory.emplace_back(), Buffer::allocate(device, {.bytes = bytes}));
+    trial.buffers.push_back(trial.memory.back()->data());
+  }
+  for (size_t i = 0; i < 2; ++i)
+    SHW_RETURN_IF_ERROR(fill_with_numbers(*device, *trial.memory[i], p.dtype, 0, i));
+  return trial;
 }
 
 Result<RateMeter::Rates> RateMeter::time(size_t trial) {
@@ -90,6 +102,10 @@ Result<RateMeter::Rates> RateMeter::best() {
     for (int i = 0; i < kTries; ++i) {
       if (rates.wall > 0 && places_[0].trials[t].flops / rates.wall > kMostSeconds) break;
       SHW_ASSIGN_OR_RETURN(const Rates one, time(t));
+      if (places_[0].trials[t].vectors) {
+        rates.vector_cpu = std::max(rates.vector_cpu, one.cpu);
+        continue;
+      }
       rates.wall = std::max(rates.wall, one.wall);
       rates.cpu = std::max(rates.cpu, one.cpu);
     }

@@ -21,12 +21,16 @@ class RateMeter {
   struct Rates {
     double wall = 0;  // FLOP/s of one device, of the fastest product, while all devices do the same
     double cpu = 0;   // FLOPs of all devices by a second of this process's CPU time
+    // The same of f32 products that processors multiply with vectors alone, whether or not they
+    // have a matrix unit: what other libraries do. 0: of another type, or not on processors.
+    double vector_cpu = 0;
   };
   Result<Rates> best();  // 0: no products
 
  private:
   struct Trial {  // of one product on one device
     double flops = 0;
+    bool vectors = false;
     std::unique_ptr<PreparedKernel> kernel;
     std::vector<BufferRef> memory;  // a, b, c, workspace
     std::vector<void*> buffers;
@@ -39,6 +43,8 @@ class RateMeter {
   };
   static Result<Place> prepare(const std::shared_ptr<Device>& device, const Mesh& mesh,
                                std::span<const Product> products);
+  static Result<Trial> prepare(const std::shared_ptr<Device>& device, const Mesh& mesh,
+                               const Product& product, bool vectors);
   Result<Rates> time(size_t trial);
 
   std::vector<Place> places_;

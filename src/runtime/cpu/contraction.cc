@@ -23,7 +23,7 @@ struct Access {
 template <class T>
 class ContractionKernel final : public HostKernel {
  public:
-  ContractionKernel(Equation e, const KernelArgs& args) {
+  ContractionKernel(Equation e, const KernelArgs& args, bool vectors_alone) {
     output_ = args.inputs.size();
     // The product writes rows without gaps: where the result's gapless dim is among the rows, the
     // transposed product is formed.
@@ -47,7 +47,7 @@ class ContractionKernel final : public HostKernel {
     prepare_operand(b_, e, right_, e.depth, e.columns, dtype[right_]);
     prepare_operand(c_, e, kResult, e.rows, e.columns, dtype[kResult]);
     make_batch_loop(e);
-    const int64_t scratch = gemm_scratch(product(nullptr, nullptr, nullptr));
+    const int64_t scratch = vectors_alone ? 0 : gemm_scratch(product(nullptr, nullptr, nullptr));
     if (scratch > 0) scratch_offset_ = take_workspace(scratch * static_cast<int64_t>(sizeof(T)));
   }
 
@@ -148,7 +148,8 @@ class ContractionKernel final : public HostKernel {
 
 }  // namespace
 
-[[gnu::cold]] Prepared prepare_contraction(const KernelArgs& args, std::string_view equation) {
+[[gnu::cold]] Prepared prepare_contraction(const KernelArgs& args, std::string_view equation,
+                                           bool vectors_alone) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   SHW_ASSIGN_OR_RETURN(
       Equation e, parse_equation(equation, *args.inputs[0], *args.inputs[1], *args.outputs[0]));
@@ -161,7 +162,7 @@ class ContractionKernel final : public HostKernel {
   SHW_RETURN_IF_ERROR(check_size({batch, k, n}));
   SHW_RETURN_IF_ERROR(check_size({batch, m, n}));
   return with_compute_type(args.outputs[0]->dtype, [&](auto t) -> Prepared {
-    return make_kernel<ContractionKernel<decltype(t)>>(std::move(e), args);
+    return make_kernel<ContractionKernel<decltype(t)>>(std::move(e), args, vectors_alone);
   });
 }
 

@@ -15,6 +15,8 @@ namespace shw::runtime::cpu {
 
 // `equation`: two operands, letters, an explicit result: "abk,kn->abn". A letter may repeat within
 // an operand (its diagonal), and may be missing from the result (it is summed).
-Prepared prepare_contraction(const KernelArgs& args, std::string_view equation);
+// `vectors_alone`: not on a matrix unit.
+Prepared prepare_contraction(const KernelArgs& args, std::string_view equation,
+                             bool vectors_alone = false);
 
 }  // namespace shw::runtime::cpu

@@ -4,6 +4,7 @@
 // X(identifier): the constant k<identifier> of kernels/<name>.cc
 #define SHW_CPU_KERNELS(X)  \
   X(Mm)                     \
+  X(VectorMm)               \
   X(Einsum)                 \
   X(Add)                    \
   X(Sub)                    \

@@ -64,6 +64,20 @@ TEST(Bench, CountsWorkAndTimesEveryKernelOnEveryRank) {
   EXPECT_DOUBLE_EQ(result->floor_seconds, 2.0 * 64 * 32 * 48 / result->flops_per_second);
 }
 
+// As other libraries multiply, where the processor has a matrix unit too.
+TEST(Bench, ComparesWithProductsByVectors) {
+  auto result = bench(small_plan(), quick("cpu"));
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_GT(result->vector_flops_per_second, 0);
+  EXPECT_GT(result->cpu_over_vector_floor.median, 0);
+  const auto says = [&] { return to_text(*result).find("by vectors alone") != std::string::npos; };
+  result->cpu_over_floor.median = 1.5;
+  result->cpu_over_vector_floor.median = 1.4;
+  EXPECT_FALSE(says());
+  result->cpu_over_vector_floor.median = 0.8;
+  EXPECT_TRUE(says());
+}
+
 TEST(Bench, SaysWhatThePlanTellsOfEveryKernel) {
   Plan plan = *small_plan();
   plan.summary.hardware = "ours";
