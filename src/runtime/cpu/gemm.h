@@ -28,7 +28,8 @@ template <>
 void gemm<float>(const Gemm<float>& g);
 
 // Elements of scratch memory with which a product of these sizes is faster; 0: it uses none.
-// Scratch is never needed for a right result.
+// Scratch is never needed for a right result. A product with fewer rows, columns or terms that
+// takes some takes no more.
 template <class T>
 int64_t gemm_scratch(const Gemm<T>&) {
   return 0;

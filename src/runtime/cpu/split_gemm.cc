@@ -397,11 +397,12 @@ struct SplitSizes {
   int64_t depth, a_words, b_words;
 };
 SplitSizes split_sizes(const Gemm<float>& g) {
-  const int64_t depth = block_depth(g.k);
+  // Of a whole block: a product with fewer terms takes no more.
+  const int64_t panel = panel_words(std::min(g.k, kBlockDepth));
   const auto words = [&](int64_t lanes, int64_t most) {
-    return parts_of(std::min(lanes, most), kPanelLanes) * panel_words(depth);
+    return parts_of(std::min(lanes, most), kPanelLanes) * panel;
   };
-  return {depth, words(g.m, kBlockRows), words(g.n, kBlockColumns)};
+  return {block_depth(g.k), words(g.m, kBlockRows), words(g.n, kBlockColumns)};
 }
 
 constexpr int64_t kAlignment = 16;  // words: a line of the caches

@@ -24,13 +24,15 @@ class ConvolutionKernel final : public HostKernel {
     bias_step_ = args.inputs[2]->strides[0] * dtype_size(args.inputs[2]->dtype);
   }
   int64_t workspace_bytes() const override {
-    return (sizes_[0] + sizes_[1] + sizes_[2] + shape_.depth() * shape_.out_places()) *
+    return (sizes_[0] + sizes_[1] + sizes_[2] + shape_.depth() * shape_.out_places() +
+            gemm_scratch(product(nullptr, nullptr, nullptr, nullptr))) *
            static_cast<int64_t>(sizeof(T));
   }
   Status compute(void* const* buffers) noexcept override {
     const ConvolutionShape& s = shape_;
     T* input = static_cast<T*>(buffers[output_ + 1]);
     T *weight = input + sizes_[0], *result = weight + sizes_[1], *patches = result + sizes_[2];
+    T* const scratch = patches + shape_.depth() * shape_.out_places();
     input_.run(input, buffers[0]);
     weight_.run(weight, buffers[1]);
     const int64_t depth = s.depth(), places = s.out_places(), in = s.in_channels * s.in_places(),
@@ -39,12 +41,8 @@ class ConvolutionKernel final : public HostKernel {
     for (int64_t i = 0; i < s.samples * s.groups; ++i) {
       const T* from = input + i * in;
       for_each_pair(s, [&](int64_t patch, int64_t place) { patches[patch] = from[place]; });
-      gemm(Gemm<T>{s.out_channels,
-                   places,
-                   depth,
-                   {weight + i % s.groups * s.out_channels * depth, depth, 1},
-                   {patches, places, 1},
-                   {result + i * out, places, 1}});
+      gemm(product(weight + i % s.groups * s.out_channels * depth, patches, result + i * out,
+                   scratch));
     }
     if (load_bias_) add_bias(static_cast<const std::byte*>(buffers[2]), result);
     result_.run(buffers[output_], result);
@@ -52,6 +50,11 @@ class ConvolutionKernel final : public HostKernel {
   }
 
  private:
+  Gemm<T> product(const T* weight, const T* patches, T* result, T* scratch) const {
+    const int64_t depth = shape_.depth(), places = shape_.out_places();
+    return {shape_.out_channels, places, depth,  {weight, depth, 1}, {patches, places, 1},
+            {result, places, 1}, false,  scratch};
+  }
   void add_bias(const std::byte* from, T* result) const {
     const int64_t channels = shape_.groups * shape_.out_channels, places = shape_.out_places();
     for (int64_t i = 0; i < shape_.samples * channels; ++i) {

@@ -19,17 +19,20 @@ class ConvolutionBackward final : public HostKernel {
       if (args.outputs[i]) out_[i] = StridedCast(*args.outputs[i], dense_type<T>(*args.outputs[i]));
     }
   }
-  // Gradient, input, weight; gradients of input, weight and bias; patches.
+  // Gradient, input, weight; gradients of input, weight and bias; patches; scratch of products.
   int64_t workspace_bytes() const override {
     return (sizes_[0] + 2 * sizes_[1] + 2 * sizes_[2] + channels() +
-            shape_.depth() * shape_.out_places()) *
+            shape_.depth() * shape_.out_places() +
+            std::max(gemm_scratch(weight_product(nullptr, nullptr, nullptr, nullptr)),
+                     gemm_scratch(patch_product(nullptr, nullptr, nullptr, nullptr)))) *
            static_cast<int64_t>(sizeof(T));
   }
   Status compute(void* const* buffers) noexcept override {
     const ConvolutionShape& s = shape_;
     T* grad = static_cast<T*>(buffers[6]);
     T *input = grad + sizes_[0], *weight = input + sizes_[1], *dinput = weight + sizes_[2],
-      *dweight = dinput + sizes_[1], *dbias = dweight + sizes_[2], *patches = dbias + channels();
+      *dweight = dinput + sizes_[1], *dbias = dweight + sizes_[2], *patches = dbias + channels(),
+      *scratch = patches + shape_.depth() * shape_.out_places();
     T* const in[] = {grad, input, weight};
     T* const out[] = {dinput, dweight, dbias};
     for (size_t i = 0; i < 3; ++i) in_[i].run(in[i], buffers[i]);
@@ -42,21 +45,10 @@ class ConvolutionBackward final : public HostKernel {
       if (buffers[4] != nullptr) {  // dweight += g · patchesᵀ
         std::fill_n(patches, depth * places, T{0});
         for_each_pair(s, [&](int64_t p, int64_t at) { patches[p] = input[first + at]; });
-        gemm(Gemm<T>{s.out_channels,
-                     depth,
-                     places,
-                     {g, places, 1},
-                     {patches, 1, places},
-                     {dweight + group * s.out_channels * depth, depth, 1},
-                     true});
+        gemm(weight_product(g, patches, dweight + group * s.out_channels * depth, scratch));
       }
       if (buffers[3] != nullptr) {  // patches = weightᵀ · g, added up where they come from
-        gemm(Gemm<T>{depth,
-                     places,
-                     s.out_channels,
-                     {weight + group * s.out_channels * depth, 1, depth},
-                     {g, places, 1},
-                     {patches, places, 1}});
+        gemm(patch_product(weight + group * s.out_channels * depth, g, patches, scratch));
         for_each_pair(s, [&](int64_t p, int64_t at) { dinput[first + at] += patches[p]; });
       }
     }
@@ -68,6 +60,22 @@ class ConvolutionBackward final : public HostKernel {
   }
 
  private:
+  Gemm<T> weight_product(const T* grad, const T* patches, T* dweight, T* scratch) const {
+    const int64_t depth = shape_.depth(), places = shape_.out_places();
+    return {shape_.out_channels, depth, places, {grad, places, 1}, {patches, 1, places},
+            {dweight, depth, 1}, true,  scratch};
+  }
+  Gemm<T> patch_product(const T* weight, const T* grad, T* patches, T* scratch) const {
+    const int64_t depth = shape_.depth(), places = shape_.out_places();
+    return {depth,
+            places,
+            shape_.out_channels,
+            {weight, 1, depth},
+            {grad, places, 1},
+            {patches, places, 1},
+            false,
+            scratch};
+  }
   int64_t channels() const { return shape_.groups * shape_.out_channels; }
   ConvolutionShape shape_;
   std::array<StridedCast, 3> in_, out_;  // into the workspace, and out of it

@@ -28,13 +28,14 @@ class GroupedMm final : public HostKernel {
     step_ = offsets.strides[0] * dtype_size(offsets.dtype);
   }
   int64_t workspace_bytes() const override {
-    return (numel(a_shape_) + numel(b_shape_) + numel(out_type_.shape)) *
+    return (numel(a_shape_) + numel(b_shape_) + numel(out_type_.shape) + scratch_elements()) *
            static_cast<int64_t>(sizeof(T));
   }
   Status compute(void* const* buffers) override {
     T* a = static_cast<T*>(buffers[output_ + 1]);
     T* b = a + numel(a_shape_);
     T* c = b + numel(b_shape_);
+    T* scratch = scratch_elements() > 0 ? c + numel(out_type_.shape) : nullptr;
     a_.run(a, buffers[0]);
     b_.run(b, buffers[1]);
     std::fill_n(c, numel(out_type_.shape), T{0});
@@ -54,7 +55,11 @@ class GroupedMm final : public HostKernel {
                                                std::to_string(end) + " of " +
                                                std::to_string(shape_.ragged()));
       }
-      if (groups.has(g)) multiply(groups.position(g), begin, end, a, b, c);
+      if (groups.has(g)) {
+        Gemm<T> one = product(groups.position(g), begin, end, a, b, c);
+        one.scratch = scratch;
+        if (one.m > 0 && one.n > 0 && one.k > 0) gemm(one);
+      }
       begin = end;
     }
     c_.run(buffers[output_], c);
@@ -68,27 +73,31 @@ class GroupedMm final : public HostKernel {
     return n;
   }
   // `g`: of this rank's groups.
-  void multiply(int64_t g, int64_t begin, int64_t end, const T* a, const T* b, T* c) const {
+  Gemm<T> product(int64_t g, int64_t begin, int64_t end, const T* a, const T* b, T* c) const {
     const int64_t m = a_shape_[a_shape_.size() - 2], k = a_shape_.back(), n = b_shape_.back();
     const int64_t size = end - begin;
-    Gemm<T> gemm_args{m, n, shape_.depth, {a, k, 1}, {b, n, 1}, {c, n, 1}};
-    if (shape_.a_by_group) gemm_args.a.data += g * m * k;
-    if (shape_.b_by_group) gemm_args.b.data += g * k * n;
-    if (shape_.a_by_group == shape_.b_by_group) gemm_args.c.data += g * m * n;
+    Gemm<T> result{m, n, shape_.depth, {a, k, 1}, {b, n, 1}, {c, n, 1}};
+    if (shape_.a_by_group) result.a.data += g * m * k;
+    if (shape_.b_by_group) result.b.data += g * k * n;
+    if (shape_.a_by_group == shape_.b_by_group) result.c.data += g * m * n;
     if (!shape_.a_by_group && shape_.b_by_group) {  // rows
-      gemm_args.m = size;
-      gemm_args.a.data += begin * k;
-      gemm_args.c.data += begin * n;
+      result.m = size;
+      result.a.data += begin * k;
+      result.c.data += begin * n;
     } else if (shape_.a_by_group && !shape_.b_by_group) {  // columns
-      gemm_args.n = size;
-      gemm_args.b.data += begin;
-      gemm_args.c.data += begin;
+      result.n = size;
+      result.b.data += begin;
+      result.c.data += begin;
     } else if (!shape_.a_by_group) {  // terms
-      gemm_args.k = size;
-      gemm_args.a.data += begin;
-      gemm_args.b.data += begin * n;
+      result.k = size;
+      result.a.data += begin;
+      result.b.data += begin * n;
     }
-    if (gemm_args.m > 0 && gemm_args.n > 0 && gemm_args.k > 0) gemm(gemm_args);
+    return result;
+  }
+  // As if one group had all rows, columns or terms.
+  int64_t scratch_elements() const {
+    return gemm_scratch(product(0, 0, shape_.ragged(), nullptr, nullptr, nullptr));
   }
 
   TensorType out_type_;
