@@ -27,9 +27,9 @@ namespace {
 
 // A tile register: 16 rows of 64 bytes. As an operand it has 16 lanes (rows of A, columns of B) and
 // 32 numbers of bf16 of each, in pairs; as a result, 16 × 16 numbers of f32.
-constexpr int64_t kLanes = 16, kStepDepth = 32, kTileWords = 256;
+constexpr int64_t kTileLanes = 16, kStepDepth = 32, kTileWords = 256;
 // Four results stay in registers, of two tiles of A and two of B: a panel is two tiles wide.
-constexpr int64_t kPanelTiles = 2, kPanelLanes = kPanelTiles * kLanes;
+constexpr int64_t kPanelTiles = 2, kPanelLanes = kPanelTiles * kTileLanes;
 constexpr int64_t kParts = 3;
 constexpr int64_t kStepWords = kParts * kPanelTiles * kTileWords;  // of a panel
 // A block of A takes 768 KiB, half of the second-level cache of any machine with the unit, and is
@@ -104,11 +104,11 @@ SHW_MATRIX_UNIT inline Split split(__m512 first, __m512 second, Seen& seen) {
 
 // The transpose of 16 rows of 16 words.
 SHW_MATRIX_UNIT void transpose_tile(uint32_t* to, const uint32_t* from) {
-  __m512i a[kLanes], b[kLanes];
+  __m512i a[kTileLanes], b[kTileLanes];
 #pragma GCC unroll 8
   for (int i = 0; i < 16; i += 2) {
-    const __m512i even = _mm512_load_si512(from + i * kLanes),
-                  odd = _mm512_load_si512(from + (i + 1) * kLanes);
+    const __m512i even = _mm512_load_si512(from + i * kTileLanes),
+                  odd = _mm512_load_si512(from + (i + 1) * kTileLanes);
     a[i] = _mm512_unpacklo_epi32(even, odd);
     a[i + 1] = _mm512_unpackhi_epi32(even, odd);
   }
@@ -126,11 +126,11 @@ SHW_MATRIX_UNIT void transpose_tile(uint32_t* to, const uint32_t* from) {
                   odd0 = _mm512_shuffle_i32x4(b[c], b[c + 4], 0xdd),
                   even1 = _mm512_shuffle_i32x4(b[c + 8], b[c + 12], 0x88),
                   odd1 = _mm512_shuffle_i32x4(b[c + 8], b[c + 12], 0xdd);
-    uint32_t* const column = to + c * kLanes;
+    uint32_t* const column = to + c * kTileLanes;
     _mm512_store_si512(column, _mm512_shuffle_i32x4(even0, even1, 0x88));
-    _mm512_store_si512(column + 4 * kLanes, _mm512_shuffle_i32x4(odd0, odd1, 0x88));
-    _mm512_store_si512(column + 8 * kLanes, _mm512_shuffle_i32x4(even0, even1, 0xdd));
-    _mm512_store_si512(column + 12 * kLanes, _mm512_shuffle_i32x4(odd0, odd1, 0xdd));
+    _mm512_store_si512(column + 4 * kTileLanes, _mm512_shuffle_i32x4(odd0, odd1, 0x88));
+    _mm512_store_si512(column + 8 * kTileLanes, _mm512_shuffle_i32x4(even0, even1, 0xdd));
+    _mm512_store_si512(column + 12 * kTileLanes, _mm512_shuffle_i32x4(odd0, odd1, 0xdd));
   }
 }
 
@@ -146,7 +146,7 @@ struct Lanes {
 
 // 16 numbers that lie one after another, of which `count` are there; the others are 0.
 SHW_MATRIX_UNIT inline __m512 load(const float* from, int64_t count) {
-  if (count >= kLanes) return _mm512_loadu_ps(from);
+  if (count >= kTileLanes) return _mm512_loadu_ps(from);
   return count <= 0 ? _mm512_setzero_ps()
                     : _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1), from);
 }
@@ -158,7 +158,7 @@ SHW_MATRIX_UNIT inline Split make_row(const Lanes& x, int64_t i, int64_t lanes, 
   if constexpr (kInMemory == Row::kLane) {
     const float* const from = x.data + i * x.lane_stride;
     const int64_t there = i < lanes ? depth : 0;
-    return split(load(from, there), load(from + kLanes, there - kLanes), seen);
+    return split(load(from, there), load(from + kTileLanes, there - kTileLanes), seen);
   } else {
     const float* const from = x.data + 2 * i * x.depth_stride;
     Split s = split(load(from, 2 * i < depth ? lanes : 0),
@@ -180,10 +180,10 @@ SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const Lanes& x, int64_t lanes, int
   constexpr int64_t kPartWords = kPanelTiles * kTileWords;
   alignas(64) uint32_t across[kParts * kTileWords];
   const auto row = [&](int64_t p, int64_t i) {
-    return kInMemory == kInTile ? to + p * kPartWords + i * kLanes
-                                : across + p * kTileWords + i * kLanes;
+    return kInMemory == kInTile ? to + p * kPartWords + i * kTileLanes
+                                : across + p * kTileWords + i * kTileLanes;
   };
-  for (int64_t i = 0; i < kLanes; ++i) {
+  for (int64_t i = 0; i < kTileLanes; ++i) {
     const Split s = make_row<kInMemory>(x, i, lanes, depth, seen);
 #pragma GCC unroll 3
     for (int64_t p = 0; p < kParts; ++p) _mm512_store_si512(row(p, i), s.part[p]);
@@ -200,11 +200,11 @@ SHW_MATRIX_UNIT Contents pack_panels(uint32_t* to, const Lanes& x, int64_t lanes
   const int64_t steps = parts_of(depth, kStepDepth);
   Seen seen;
   const auto pack_one = [&](int64_t tile, int64_t step) {
-    const int64_t lane = tile * kLanes, p = step * kStepDepth;
+    const int64_t lane = tile * kTileLanes, p = step * kStepDepth;
     pack_tiles<kInMemory, kInTile>(
         to + (tile / kPanelTiles * steps + step) * kStepWords + tile % kPanelTiles * kTileWords,
         {x.data + lane * x.lane_stride + p * x.depth_stride, x.lane_stride, x.depth_stride},
-        std::min(kLanes, lanes - lane), std::min(kStepDepth, depth - p), seen);
+        std::min(kTileLanes, lanes - lane), std::min(kStepDepth, depth - p), seen);
   };
   if constexpr (kInMemory == Row::kLane)
     for (int64_t tile = 0; tile < tiles; ++tile)
@@ -268,7 +268,7 @@ template <int kA, int kB>
 SHW_MATRIX_UNIT void multiply_panels(const Panels& p) {
   constexpr int64_t kPartWords = kPanelTiles * kTileWords;
   char* const c = reinterpret_cast<char*>(p.c);
-  char* const below = c + kLanes * p.c_pitch;
+  char* const below = c + kTileLanes * p.c_pitch;
   settle_memory();
   if (p.accumulate) {
     _tile_loadd(0, c, p.c_pitch);
@@ -389,8 +389,8 @@ bool ask_for_matrix_unit() {
   return syscall(SYS_arch_prctl, kRequestState, kTileData) == 0;
 }
 bool has_matrix_unit() {
-  static const bool has = ask_for_matrix_unit();
-  return has;
+  static const bool kHas = ask_for_matrix_unit();
+  return kHas;
 }
 
 struct SplitSizes {
@@ -422,8 +422,8 @@ int64_t split_gemm_scratch(const Gemm<float>& g) {
 
 void split_gemm(const Gemm<float>& g, void (*plain)(const Gemm<float>&)) {
   const SplitSizes sizes = split_sizes(g);
-  const auto address = reinterpret_cast<uintptr_t>(g.scratch);
-  auto* const packed_b = reinterpret_cast<uint32_t*>((address + 63) / 64 * 64);
+  const auto line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(g.scratch) / sizeof(float));
+  auto* const packed_b = reinterpret_cast<uint32_t*>(g.scratch) + (-line & (kAlignment - 1));
   uint32_t* const packed_a = packed_b + sizes.b_words;
   const TileRegisters registers;
   for (int64_t j = 0; j < g.n; j += kBlockColumns)

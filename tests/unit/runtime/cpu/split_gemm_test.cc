@@ -77,16 +77,17 @@ class SplitGemm : public ::testing::Test {
 
 // Small integers: one part. Sizes around tiles, panels and blocks.
 TEST_F(SplitGemm, MultipliesTilesPanelsAndBlocksOfEverySize) {
-  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{128, 128, 32},
-                                                                   {129, 145, 33},
-                                                                   {143, 161, 47},
-                                                                   {257, 95, 64},
-                                                                   {100, 2051, 40},
-                                                                   {300, 170, 513},
-                                                                   {96, 200, 1030}})
+  for (const auto& size : std::vector<std::array<int64_t, 3>>{{128, 128, 32},
+                                                              {129, 145, 33},
+                                                              {143, 161, 47},
+                                                              {257, 95, 64},
+                                                              {100, 2051, 40},
+                                                              {300, 170, 513},
+                                                              {96, 200, 1030}})
     for (const bool a_across : {false, true})
       for (const bool b_across : {false, true})
         for (const float before : {0.0f, 3.0f}) {
+          const int64_t m = size[0], n = size[1], k = size[2];
           SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << (a_across ? " At" : " A")
                                           << (b_across ? " Bt" : " B") << " += " << before);
           Numbers a{m, k, a_across}, b{k, n, b_across};
@@ -176,17 +177,18 @@ Errors errors(Numbers& a, Numbers& b, const std::vector<float>& c) {
 TEST_F(SplitGemm, IsAsCloseAsFusedMultiplyAdds) {
   for (const int64_t k : {32, 128, 512, 2048})
     for (const bool positive : {false, true}) {
-      Numbers a{128, k}, b{k, 128};
+      constexpr int64_t kSize = 128;
+      Numbers a{kSize, k}, b{k, kSize};
       const auto number = [&](int64_t, int64_t) {
         return positive ? std::abs(random()) : random();
       };
       a.fill(number);
       b.fill(number);
       const Errors split = errors(a, b, multiply(a, b));
-      std::vector<float> fused(128 * 128);
-      for (int64_t i = 0; i < 128; ++i)
-        for (int64_t j = 0; j < 128; ++j) {
-          float& sum = fused[static_cast<size_t>(i * 128 + j)];
+      std::vector<float> fused(static_cast<size_t>(kSize * kSize));
+      for (int64_t i = 0; i < kSize; ++i)
+        for (int64_t j = 0; j < kSize; ++j) {
+          float& sum = fused[static_cast<size_t>(i * kSize + j)];
           for (int64_t p = 0; p < k; ++p) sum = std::fma(a.at(i, p), b.at(p, j), sum);
         }
       const Errors by_vectors = errors(a, b, fused);
