@@ -1,16 +1,12 @@
 #include "runtime/cpu/split_gemm.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-#define SHW_HAVE_MATRIX_UNIT 1
+#include "runtime/cpu/split_pack.h"
+
+#ifdef SHW_HAVE_MATRIX_UNIT
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 and 13 warn of its own headers (bug 105593).
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 #include <algorithm>
@@ -20,18 +16,8 @@ namespace shw::runtime::cpu {
 
 #ifdef SHW_HAVE_MATRIX_UNIT
 
-#define SHW_MATRIX_UNIT \
-  [[gnu::target("amx-tile,amx-bf16,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")]]
-
 namespace {
 
-// A tile register: 16 rows of 64 bytes. As an operand it has 16 lanes (rows of A, columns of B) and
-// 32 numbers of bf16 of each, in pairs; as a result, 16 × 16 numbers of f32.
-constexpr int64_t kTileLanes = 16, kStepDepth = 32, kTileWords = 256;
-// Four results stay in registers, of two tiles of A and two of B: a panel is two tiles wide.
-constexpr int64_t kPanelTiles = 2, kPanelLanes = kPanelTiles * kTileLanes;
-constexpr int64_t kParts = 3;
-constexpr int64_t kStepWords = kParts * kPanelTiles * kTileWords;  // of a panel
 // A block of A takes 768 KiB, half of the second-level cache of any machine with the unit, and is
 // read again for each panel of B, 96 KiB. A deeper block reads C more rarely.
 constexpr int64_t kBlockDepth = 512, kBlockRows = 256, kBlockColumns = 2048;
@@ -39,189 +25,13 @@ constexpr int64_t kBlockDepth = 512, kBlockRows = 256, kBlockColumns = 2048;
 // rows and columns of C, by half of their harmonic mean.
 constexpr int64_t kLeastReuse = 64, kLeastDepth = 32;
 
-int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
-
 // Of equal blocks that are no deeper than kBlockDepth.
 int64_t block_depth(int64_t k) {
-  const int64_t blocks = std::max<int64_t>(parts_of(k, kBlockDepth), 1);
-  return parts_of(parts_of(k, blocks), kStepDepth) * kStepDepth;
-}
-int64_t panel_words(int64_t depth) { return parts_of(depth, kStepDepth) * kStepWords; }
-
-// What the numbers of a block turned out to be.
-struct Contents {
-  bool finite = true;  // and none rounds to an infinity
-  int parts = 1;       // that are not all zero
-};
-
-// Collects that over vectors.
-struct Seen {
-  __m512i most, middle, low;
-
-  SHW_MATRIX_UNIT Seen()
-      : most(_mm512_setzero_si512()), middle(_mm512_setzero_si512()), low(_mm512_setzero_si512()) {}
-  SHW_MATRIX_UNIT Contents contents() const {
-    constexpr uint32_t kRoundsToInfinity = 0x7f7f8000;
-    return {_mm512_reduce_max_epu32(most) < kRoundsToInfinity,
-            _mm512_test_epi32_mask(low, low) != 0         ? 3
-            : _mm512_test_epi32_mask(middle, middle) != 0 ? 2
-                                                          : 1};
-  }
-};
-
-// The parts of 32 numbers.
-struct Split {
-  __m512i part[kParts];
-};
-
-SHW_MATRIX_UNIT inline __m512 widen_low(__m512i bf16) {
-  return _mm512_castsi512_ps(
-      _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(bf16)), 16));
-}
-SHW_MATRIX_UNIT inline __m512 widen_high(__m512i bf16) {
-  return _mm512_castsi512_ps(
-      _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(bf16, 1)), 16));
+  const int64_t blocks = std::max<int64_t>(num_blocks(k, kBlockDepth), 1);
+  return num_blocks(num_blocks(k, blocks), kStepDepth) * kStepDepth;
 }
 
-SHW_MATRIX_UNIT inline __m512i magnitude(__m512 x) {
-  return _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
-}
-
-SHW_MATRIX_UNIT inline Split split(__m512 first, __m512 second, Seen& seen) {
-  seen.most = _mm512_max_epu32(seen.most, _mm512_max_epu32(magnitude(first), magnitude(second)));
-  Split s;
-#pragma GCC unroll 3
-  for (int64_t p = 0; p < kParts; ++p) {
-    s.part[p] = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(second, first));
-    if (p + 1 == kParts) break;
-    first = _mm512_sub_ps(first, widen_low(s.part[p]));
-    second = _mm512_sub_ps(second, widen_high(s.part[p]));
-  }
-  seen.middle = _mm512_or_si512(seen.middle, s.part[1]);
-  seen.low = _mm512_or_si512(seen.low, s.part[2]);
-  return s;
-}
-
-// The transpose of 16 rows of 16 words.
-SHW_MATRIX_UNIT void transpose_tile(uint32_t* to, const uint32_t* from) {
-  __m512i a[kTileLanes], b[kTileLanes];
-#pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {
-    const __m512i even = _mm512_load_si512(from + i * kTileLanes),
-                  odd = _mm512_load_si512(from + (i + 1) * kTileLanes);
-    a[i] = _mm512_unpacklo_epi32(even, odd);
-    a[i + 1] = _mm512_unpackhi_epi32(even, odd);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 16; i += 4)
-#pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) {
-      b[i + 2 * j] = _mm512_unpacklo_epi64(a[i + j], a[i + j + 2]);
-      b[i + 2 * j + 1] = _mm512_unpackhi_epi64(a[i + j], a[i + j + 2]);
-    }
-    // Each 128 bits of b[4q + c] are four rows of column c, c + 4, c + 8, c + 12.
-#pragma GCC unroll 4
-  for (int c = 0; c < 4; ++c) {
-    const __m512i even0 = _mm512_shuffle_i32x4(b[c], b[c + 4], 0x88),
-                  odd0 = _mm512_shuffle_i32x4(b[c], b[c + 4], 0xdd),
-                  even1 = _mm512_shuffle_i32x4(b[c + 8], b[c + 12], 0x88),
-                  odd1 = _mm512_shuffle_i32x4(b[c + 8], b[c + 12], 0xdd);
-    uint32_t* const column = to + c * kTileLanes;
-    _mm512_store_si512(column, _mm512_shuffle_i32x4(even0, even1, 0x88));
-    _mm512_store_si512(column + 4 * kTileLanes, _mm512_shuffle_i32x4(odd0, odd1, 0x88));
-    _mm512_store_si512(column + 8 * kTileLanes, _mm512_shuffle_i32x4(even0, even1, 0xdd));
-    _mm512_store_si512(column + 12 * kTileLanes, _mm512_shuffle_i32x4(odd0, odd1, 0xdd));
-  }
-}
-
-// What a row is, of a tile or of 16 vectors in memory: a lane with its pairs (tiles of A), or a
-// pair of all lanes (tiles of B).
-enum class Row { kLane, kPair };
-
-// An operand as lanes of numbers along the depth.
-struct Lanes {
-  const float* data;
-  int64_t lane_stride, depth_stride;  // one of them is 1
-};
-
-// 16 numbers that lie one after another, of which `count` are there; the others are 0.
-SHW_MATRIX_UNIT inline __m512 load(const float* from, int64_t count) {
-  if (count >= kTileLanes) return _mm512_loadu_ps(from);
-  return count <= 0 ? _mm512_setzero_ps()
-                    : _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1), from);
-}
-
-// One row of a tile for each part, as it lies in memory. kPair: the numbers of a pair lie apart.
-template <Row kInMemory>
-SHW_MATRIX_UNIT inline Split make_row(const Lanes& x, int64_t i, int64_t lanes, int64_t depth,
-                                      Seen& seen) {
-  if constexpr (kInMemory == Row::kLane) {
-    const float* const from = x.data + i * x.lane_stride;
-    const int64_t there = i < lanes ? depth : 0;
-    return split(load(from, there), load(from + kTileLanes, there - kTileLanes), seen);
-  } else {
-    const float* const from = x.data + 2 * i * x.depth_stride;
-    Split s = split(load(from, 2 * i < depth ? lanes : 0),
-                    load(from + x.depth_stride, 2 * i + 1 < depth ? lanes : 0), seen);
-    alignas(64) constexpr uint16_t kBeside[] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
-                                                21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
-                                                11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-    const __m512i beside = _mm512_load_si512(kBeside);
-#pragma GCC unroll 3
-    for (__m512i& part : s.part) part = _mm512_permutexvar_epi16(beside, part);
-    return s;
-  }
-}
-
-// The tiles of 16 lanes for one step of the depth, one for each part, kPanelTiles tiles apart.
-template <Row kInMemory, Row kInTile>
-SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const Lanes& x, int64_t lanes, int64_t depth,
-                                Seen& seen) {
-  constexpr int64_t kPartWords = kPanelTiles * kTileWords;
-  alignas(64) uint32_t across[kParts * kTileWords];
-  const auto row = [&](int64_t p, int64_t i) {
-    return kInMemory == kInTile ? to + p * kPartWords + i * kTileLanes
-                                : across + p * kTileWords + i * kTileLanes;
-  };
-  for (int64_t i = 0; i < kTileLanes; ++i) {
-    const Split s = make_row<kInMemory>(x, i, lanes, depth, seen);
-#pragma GCC unroll 3
-    for (int64_t p = 0; p < kParts; ++p) _mm512_store_si512(row(p, i), s.part[p]);
-  }
-  for (int64_t p = 0; kInMemory != kInTile && p < kParts; ++p)
-    transpose_tile(to + p * kPartWords, across + p * kTileWords);
-}
-
-// Panels of all `lanes`, of `depth` numbers each. Memory is read line after line: where lanes lie
-// one after another, all of them for one step of the depth.
-template <Row kInMemory, Row kInTile>
-SHW_MATRIX_UNIT Contents pack_panels(uint32_t* to, const Lanes& x, int64_t lanes, int64_t depth) {
-  const int64_t tiles = parts_of(lanes, kPanelLanes) * kPanelTiles;
-  const int64_t steps = parts_of(depth, kStepDepth);
-  Seen seen;
-  const auto pack_one = [&](int64_t tile, int64_t step) {
-    const int64_t lane = tile * kTileLanes, p = step * kStepDepth;
-    pack_tiles<kInMemory, kInTile>(
-        to + (tile / kPanelTiles * steps + step) * kStepWords + tile % kPanelTiles * kTileWords,
-        {x.data + lane * x.lane_stride + p * x.depth_stride, x.lane_stride, x.depth_stride},
-        std::min(kTileLanes, lanes - lane), std::min(kStepDepth, depth - p), seen);
-  };
-  if constexpr (kInMemory == Row::kLane)
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      for (int64_t step = 0; step < steps; ++step) pack_one(tile, step);
-  else
-    for (int64_t step = 0; step < steps; ++step)
-      for (int64_t tile = 0; tile < tiles; ++tile) pack_one(tile, step);
-  return seen.contents();
-}
-template <Row kInTile>
-Contents pack(uint32_t* to, const Lanes& x, int64_t lanes, int64_t depth) {
-  return x.depth_stride == 1 ? pack_panels<Row::kLane, kInTile>(to, x, lanes, depth)
-                             : pack_panels<Row::kPair, kInTile>(to, x, lanes, depth);
-}
-
-// 32 × 32 results, of panels whose numbers have kA and kB parts. Products of parts i and j are
-// needed where i + j < 3. Each part is loaded once or twice, where the other operand's are at hand.
+// 32 × 32 results, of panels.
 struct Panels {
   const uint32_t *a, *b;
   int64_t steps;
@@ -264,6 +74,9 @@ SHW_MATRIX_UNIT inline void multiply_by_a(const uint32_t* a) {
   _tile_dpbf16ps(3, 5, 7);
 }
 
+// Of numbers that have kA and kB parts. Products of parts i and j are needed where i + j < 3. They
+// go from part to part of one operand, so that few are loaded twice, and the largest product comes
+// last: so a number by one is that number, to the last bit, and a single term is rounded once.
 template <int kA, int kB>
 SHW_MATRIX_UNIT void multiply_panels(const Panels& p) {
   constexpr int64_t kPartWords = kPanelTiles * kTileWords;
@@ -306,7 +119,7 @@ SHW_MATRIX_UNIT void multiply_panels(const Panels& p) {
 }
 
 using MultiplyPanels = void (*)(const Panels&);
-MultiplyPanels multiply_for(const Contents& a, const Contents& b) {
+MultiplyPanels multiply_for(const SplitContents& a, const SplitContents& b) {
   constexpr MultiplyPanels kAll[kParts][kParts] = {
       {multiply_panels<1, 1>, multiply_panels<1, 2>, multiply_panels<1, 3>},
       {multiply_panels<2, 1>, multiply_panels<2, 2>, multiply_panels<2, 3>},
@@ -400,7 +213,7 @@ SplitSizes split_sizes(const Gemm<float>& g) {
   // Of a whole block: a product with fewer terms takes no more.
   const int64_t panel = panel_words(std::min(g.k, kBlockDepth));
   const auto words = [&](int64_t lanes, int64_t most) {
-    return parts_of(std::min(lanes, most), kPanelLanes) * panel;
+    return num_blocks(std::min(lanes, most), kPanelLanes) * panel;
   };
   return {block_depth(g.k), words(g.m, kBlockRows), words(g.n, kBlockColumns)};
 }
@@ -434,14 +247,16 @@ void split_gemm(const Gemm<float>& g, void (*plain)(const Gemm<float>&)) {
       block.k = std::min(sizes.depth, g.k - p);
       block.accumulate = g.accumulate || p > 0;
       block.b.data = &g.b.at(p, j);
-      const Contents of_b = pack<Row::kPair>(
-          packed_b, {block.b.data, g.b.column_stride, g.b.row_stride}, block.n, block.k);
+      const SplitContents of_b =
+          pack_panels(packed_b, {block.b.data, g.b.column_stride, g.b.row_stride}, block.n, block.k,
+                      TileRow::kPair);
       for (int64_t i = 0; i < g.m; i += kBlockRows) {
         block.m = std::min(kBlockRows, g.m - i);
         block.a.data = &g.a.at(i, p);
         block.c.data = &g.c.at(i, j);
-        const Contents of_a = pack<Row::kLane>(
-            packed_a, {block.a.data, g.a.row_stride, g.a.column_stride}, block.m, block.k);
+        const SplitContents of_a =
+            pack_panels(packed_a, {block.a.data, g.a.row_stride, g.a.column_stride}, block.m,
+                        block.k, TileRow::kLane);
         if (of_a.finite && of_b.finite)
           multiply_block(block, packed_a, packed_b, multiply_for(of_a, of_b));
         else
