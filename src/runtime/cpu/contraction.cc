@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
+#include "runtime/cpu/split_gemm.h"
 #include "runtime/equation.h"
 #include "runtime/strided.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 // How one operand enters the product.
 struct Access {
+  Dtype dtype = Dtype::kF32;              // in memory
+  bool fits = false, by_columns = false;  // in memory: the product takes its strides; how it lies
   bool packed = false;
   int64_t row_stride = 0, column_stride = 0;  // in elements of what is multiplied
   int64_t workspace_offset = 0;               // packed
@@ -42,12 +45,19 @@ class ContractionKernel final : public HostKernel {
     m_ = extent(e.rows);
     n_ = extent(e.columns);
     k_ = extent(e.depth);
-    Dtype dtype[3] = {args.inputs[0]->dtype, args.inputs[1]->dtype, args.outputs[0]->dtype};
-    prepare_operand(a_, e, left_, e.rows, e.depth, dtype[left_]);
-    prepare_operand(b_, e, right_, e.depth, e.columns, dtype[right_]);
-    prepare_operand(c_, e, kResult, e.rows, e.columns, dtype[kResult]);
+    a_ = access(e.rows, e.depth, left_, args.inputs[left_]->dtype);
+    b_ = access(e.depth, e.columns, right_, args.inputs[right_]->dtype);
+    c_ = access(e.rows, e.columns, kResult, args.outputs[0]->dtype);
+    as_bf16_ = !vectors_alone && takes_bf16();
+    if (!as_bf16_) {
+      prepare_operand(a_, e, left_, e.rows, e.depth);
+      prepare_operand(b_, e, right_, e.depth, e.columns);
+    }
+    prepare_operand(c_, e, kResult, e.rows, e.columns);
     make_batch_loop(e);
-    const int64_t scratch = vectors_alone ? 0 : gemm_scratch(product(nullptr, nullptr, nullptr));
+    const int64_t scratch = vectors_alone ? 0
+                            : as_bf16_ ? bf16_gemm_scratch(bf16_product(nullptr, nullptr, nullptr))
+                                       : gemm_scratch(product(nullptr, nullptr, nullptr));
     if (scratch > 0) scratch_offset_ = take_workspace(scratch * static_cast<int64_t>(sizeof(T)));
   }
 
@@ -66,9 +76,17 @@ class ContractionKernel final : public HostKernel {
     for_each_row(batch_, std::array{c, a, b}, [&](const std::array<std::byte*, 3>& p) {
       for (int64_t i = 0; i < batch_.row_size; ++i) {
         const auto at = [&](size_t o) { return p[o] + i * batch_.row_stride_bytes[o]; };
-        Gemm<T> g = product(at(1), at(2), at(0));
-        if (scratch_offset_ >= 0) g.scratch = reinterpret_cast<T*>(workspace + scratch_offset_);
-        gemm<T>(g);
+        auto* const scratch =
+            scratch_offset_ >= 0 ? reinterpret_cast<T*>(workspace + scratch_offset_) : nullptr;
+        if (as_bf16_) {
+          Bf16Gemm g = bf16_product(at(1), at(2), at(0));
+          g.scratch = reinterpret_cast<float*>(scratch);
+          bf16_gemm(g);
+        } else {
+          Gemm<T> g = product(at(1), at(2), at(0));
+          g.scratch = scratch;
+          gemm<T>(g);
+        }
       }
     });
     if (c_.packed) c_.pack.run(buffers[output_], c);
@@ -85,6 +103,20 @@ class ContractionKernel final : public HostKernel {
             {reinterpret_cast<T*>(c), c_.row_stride, c_.column_stride}};
   }
 
+  Bf16Gemm bf16_product(const std::byte* a, const std::byte* b, std::byte* c) const {
+    return {m_,
+            n_,
+            k_,
+            {reinterpret_cast<const uint16_t*>(a), a_.row_stride, a_.column_stride},
+            {reinterpret_cast<const uint16_t*>(b), b_.row_stride, b_.column_stride},
+            {reinterpret_cast<float*>(c), c_.row_stride, c_.column_stride}};
+  }
+  // Whether both operands go to a matrix unit that multiplies bf16, as they lie in memory.
+  bool takes_bf16() const {
+    return std::is_same_v<T, float> && a_.dtype == Dtype::kBF16 && b_.dtype == Dtype::kBF16 &&
+           a_.fits && b_.fits && bf16_gemm_scratch(bf16_product(nullptr, nullptr, nullptr)) > 0;
+  }
+
   // Where the next `bytes` of the workspace begin.
   int64_t take_workspace(int64_t bytes) {
     const int64_t begin = workspace_bytes_;
@@ -92,34 +124,45 @@ class ContractionKernel final : public HostKernel {
     return begin;
   }
 
-  void prepare_operand(Access& access, const Equation& e, Operand which, const Letters& rows,
-                       const Letters& columns, Dtype dtype) {
+  static Access access(const Letters& rows, const Letters& columns, Operand which, Dtype dtype) {
+    Access access;
+    access.dtype = dtype;
     const int64_t num_rows = extent(rows), num_columns = extent(columns);
     access.row_stride = joint_stride(rows, which);
     access.column_stride = joint_stride(columns, which);
     if (num_columns == 1) access.column_stride = 1;
     if (num_rows == 1) access.row_stride = access.column_stride == 1 ? num_columns : 1;
     const bool by_rows = access.column_stride == 1 && access.row_stride >= num_columns;
-    const bool by_columns = access.row_stride == 1 && access.column_stride >= num_rows;
-    if (stored_as_is<T>(dtype) && (by_rows || (by_columns && which != kResult))) return;
+    access.by_columns =
+        !by_rows && access.row_stride == 1 && access.column_stride >= num_rows && which != kResult;
+    access.fits = by_rows || access.by_columns;
+    return access;
+  }
+
+  void prepare_operand(Access& access, const Equation& e, Operand which, const Letters& rows,
+                       const Letters& columns) {
+    if (access.fits && stored_as_is<T>(access.dtype)) return;
     access.packed = true;
-    access.row_stride = num_columns;
-    access.column_stride = 1;
-    const TensorType lies = letters_type({&e.batch, &rows, &columns}, which, dtype);
+    // The copy lies as its source does, so that both are walked line by line.
+    const bool across = access.by_columns;
+    access.row_stride = across ? 1 : extent(columns);
+    access.column_stride = across ? extent(rows) : 1;
+    const TensorType lies = letters_type(
+        {&e.batch, across ? &columns : &rows, across ? &rows : &columns}, which, access.dtype);
     TensorType dense = row_major(compute_dtype(), lies.shape);
     access.pack = which == kResult ? StridedCast(lies, dense) : StridedCast(dense, lies);
     access.workspace_offset = take_workspace(dense.bytes());
   }
 
   void make_batch_loop(const Equation& e) {
-    const int64_t element = sizeof(T);
     Dims shape;
     const auto batch_strides = [&](const Access& access, Operand which, int64_t matrix) {
       Dims strides;
       int64_t dense = matrix;
       for (auto it = e.batch.rbegin(); it != e.batch.rend(); ++it) {
         if (it->size == 1) continue;
-        strides.insert(0, (access.packed ? dense : it->stride[which]) * element);
+        strides.insert(0, access.packed ? dense * static_cast<int64_t>(sizeof(T))
+                                        : it->stride[which] * dtype_size(access.dtype));
         dense *= it->size;
       }
       return strides;
@@ -143,6 +186,7 @@ class ContractionKernel final : public HostKernel {
   int64_t m_ = 1, n_ = 1, k_ = 1;
   Access a_, b_, c_;
   StridedLoop batch_;
+  bool as_bf16_ = false;                               // the operands
   int64_t workspace_bytes_ = 0, scratch_offset_ = -1;  // -1: none
 };
 

@@ -206,69 +206,86 @@ bool has_matrix_unit() {
   return kHas;
 }
 
+// Words of scratch memory.
 struct SplitSizes {
-  int64_t depth, a_words, b_words;
+  int64_t of_a, of_b;
 };
-SplitSizes split_sizes(const Gemm<float>& g) {
+SplitSizes split_sizes(int64_t m, int64_t n, int64_t k) {
   // Of a whole block: a product with fewer terms takes no more.
-  const int64_t panel = panel_words(std::min(g.k, kBlockDepth));
+  const int64_t panel = panel_words(std::min(k, kBlockDepth));
   const auto words = [&](int64_t lanes, int64_t most) {
     return num_blocks(std::min(lanes, most), kPanelLanes) * panel;
   };
-  return {block_depth(g.k), words(g.m, kBlockRows), words(g.n, kBlockColumns)};
+  return {words(m, kBlockRows), words(n, kBlockColumns)};
 }
 
-constexpr int64_t kAlignment = 16;  // words: a line of the caches
+constexpr int64_t kLineWords = 16;  // of the caches
 
-}  // namespace
-
-int64_t split_gemm_scratch(const Gemm<float>& g) {
-  const auto gapless = [](const Matrix<const float>& x) {
-    return x.row_stride == 1 || x.column_stride == 1;
-  };
+template <class G>
+int64_t scratch_of(const G& g) {
+  const auto gapless = [](const auto& x) { return x.row_stride == 1 || x.column_stride == 1; };
   if (!gapless(g.a) || !gapless(g.b) || g.m * g.n < kLeastReuse * (g.m + g.n) ||
       g.k < kLeastDepth || !has_matrix_unit())
     return 0;
-  const SplitSizes sizes = split_sizes(g);
-  return sizes.a_words + sizes.b_words + kAlignment;
+  const SplitSizes sizes = split_sizes(g.m, g.n, g.k);
+  return sizes.of_a + sizes.of_b + kLineWords;
 }
 
-void split_gemm(const Gemm<float>& g, void (*plain)(const Gemm<float>&)) {
-  const SplitSizes sizes = split_sizes(g);
-  const auto line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(g.scratch) / sizeof(float));
-  auto* const packed_b = reinterpret_cast<uint32_t*>(g.scratch) + (-line & (kAlignment - 1));
-  uint32_t* const packed_a = packed_b + sizes.b_words;
+// `whole` has the sizes, C, and whether to accumulate; it has A and B as well where there is a
+// `plain` to multiply blocks of it.
+template <class T>
+void multiply_all(const Gemm<float>& whole, const Matrix<const T>& a, const Matrix<const T>& b,
+                  void (*plain)(const Gemm<float>&)) {
+  const auto line =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(whole.scratch) / sizeof(float));
+  auto* const packed_b = reinterpret_cast<uint32_t*>(whole.scratch) + (-line & (kLineWords - 1));
+  uint32_t* const packed_a = packed_b + split_sizes(whole.m, whole.n, whole.k).of_b;
+  const int64_t depth = block_depth(whole.k);
   const TileRegisters registers;
-  for (int64_t j = 0; j < g.n; j += kBlockColumns)
-    for (int64_t p = 0; p < g.k; p += sizes.depth) {
-      Gemm<float> block = g;
-      block.scratch = nullptr;
-      block.n = std::min(kBlockColumns, g.n - j);
-      block.k = std::min(sizes.depth, g.k - p);
-      block.accumulate = g.accumulate || p > 0;
-      block.b.data = &g.b.at(p, j);
-      const SplitContents of_b =
-          pack_panels(packed_b, {block.b.data, g.b.column_stride, g.b.row_stride}, block.n, block.k,
-                      TileRow::kPair);
-      for (int64_t i = 0; i < g.m; i += kBlockRows) {
-        block.m = std::min(kBlockRows, g.m - i);
-        block.a.data = &g.a.at(i, p);
-        block.c.data = &g.c.at(i, j);
+  Gemm<float> block = whole;
+  block.scratch = nullptr;
+  for (int64_t j = 0; j < whole.n; j += kBlockColumns)
+    for (int64_t p = 0; p < whole.k; p += depth) {
+      block.n = std::min(kBlockColumns, whole.n - j);
+      block.k = std::min(depth, whole.k - p);
+      block.accumulate = whole.accumulate || p > 0;
+      const SplitContents of_b = pack_panels<T>(
+          packed_b, {&b.at(p, j), b.column_stride, b.row_stride}, block.n, block.k, TileRow::kPair);
+      for (int64_t i = 0; i < whole.m; i += kBlockRows) {
+        block.m = std::min(kBlockRows, whole.m - i);
+        block.c.data = &whole.c.at(i, j);
         const SplitContents of_a =
-            pack_panels(packed_a, {block.a.data, g.a.row_stride, g.a.column_stride}, block.m,
-                        block.k, TileRow::kLane);
-        if (of_a.finite && of_b.finite)
+            pack_panels<T>(packed_a, {&a.at(i, p), a.row_stride, a.column_stride}, block.m, block.k,
+                           TileRow::kLane);
+        if (of_a.finite && of_b.finite) {
           multiply_block(block, packed_a, packed_b, multiply_for(of_a, of_b));
-        else
-          plain(block);
+          continue;
+        }
+        block.a.data = &whole.a.at(i, p);
+        block.b.data = &whole.b.at(p, j);
+        plain(block);
       }
     }
+}
+
+}  // namespace
+
+int64_t split_gemm_scratch(const Gemm<float>& g) { return scratch_of(g); }
+void split_gemm(const Gemm<float>& g, void (*plain)(const Gemm<float>&)) {
+  multiply_all(g, g.a, g.b, plain);
+}
+
+int64_t bf16_gemm_scratch(const Bf16Gemm& g) { return scratch_of(g); }
+void bf16_gemm(const Bf16Gemm& g) {
+  multiply_all<uint16_t>({g.m, g.n, g.k, {}, {}, g.c, false, g.scratch}, g.a, g.b, nullptr);
 }
 
 #else
 
 int64_t split_gemm_scratch(const Gemm<float>&) { return 0; }
 void split_gemm(const Gemm<float>&, void (*)(const Gemm<float>&)) {}
+int64_t bf16_gemm_scratch(const Bf16Gemm&) { return 0; }
+void bf16_gemm(const Bf16Gemm&) {}
 
 #endif
 

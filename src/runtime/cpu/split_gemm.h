@@ -27,4 +27,14 @@ int64_t split_gemm_scratch(const Gemm<float>& g);
 // do not depend on m and n where `plain` is not called.
 void split_gemm(const Gemm<float>& g, void (*plain)(const Gemm<float>&));
 
+// The same of bf16, of which the unit multiplies the bits as they are; sums are of f32.
+struct Bf16Gemm {
+  int64_t m, n, k;
+  Matrix<const uint16_t> a, b;
+  Matrix<float> c;
+  float* scratch = nullptr;  // bf16_gemm_scratch() elements
+};
+int64_t bf16_gemm_scratch(const Bf16Gemm& g);
+void bf16_gemm(const Bf16Gemm& g);
+
 }  // namespace shw::runtime::cpu

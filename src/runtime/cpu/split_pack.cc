@@ -102,9 +102,17 @@ SHW_MATRIX_UNIT inline __m512 load(const float* from, int64_t count) {
                     : _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1), from);
 }
 
+// 16 numbers side by side with the 16 of the next row of the depth, in pairs.
+SHW_MATRIX_UNIT inline __m512i in_pairs(__m512i both) {
+  alignas(64) static constexpr uint16_t kBeside[] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                     21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                     11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  return _mm512_permutexvar_epi16(_mm512_load_si512(kBeside), both);
+}
+
 // One row of a tile for each part, as it lies in memory. kPair: the numbers of a pair lie apart.
 template <TileRow kInMemory>
-SHW_MATRIX_UNIT inline Split make_row(const SplitOperand& x, int64_t i, int64_t lanes,
+SHW_MATRIX_UNIT inline Split make_row(const SplitOperand<float>& x, int64_t i, int64_t lanes,
                                       int64_t depth, Seen& seen) {
   if constexpr (kInMemory == TileRow::kLane) {
     const float* const from = x.data + i * x.lane_stride;
@@ -114,22 +122,42 @@ SHW_MATRIX_UNIT inline Split make_row(const SplitOperand& x, int64_t i, int64_t 
     const float* const from = x.data + 2 * i * x.depth_stride;
     Split s = split(load(from, 2 * i < depth ? lanes : 0),
                     load(from + x.depth_stride, 2 * i + 1 < depth ? lanes : 0), seen);
-    alignas(64) constexpr uint16_t kBeside[] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
-                                                21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
-                                                11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-    const __m512i beside = _mm512_load_si512(kBeside);
 #pragma GCC unroll 3
-    for (__m512i& part : s.part) part = _mm512_permutexvar_epi16(beside, part);
+    for (__m512i& part : s.part) part = in_pairs(part);
     return s;
   }
 }
 
+// The lowest `count` of 32 bits.
+inline uint32_t lowest_bits(int64_t count) {
+  return count >= 32 ? ~0U : count <= 0 ? 0 : (1U << count) - 1;
+}
+
+// The same of bf16, which are their own first part. Infinities and NaNs are as they should be:
+// there are no further parts by which they are multiplied.
+template <TileRow kInMemory>
+SHW_MATRIX_UNIT inline Split make_row(const SplitOperand<uint16_t>& x, int64_t i, int64_t lanes,
+                                      int64_t depth, Seen&) {
+  if constexpr (kInMemory == TileRow::kLane) {
+    const uint32_t there = i < lanes ? lowest_bits(depth) : 0;
+    return {{_mm512_maskz_loadu_epi16(there, x.data + i * x.lane_stride)}};
+  } else {
+    const uint16_t* const from = x.data + 2 * i * x.depth_stride;
+    const auto there = static_cast<__mmask16>(lowest_bits(std::min(lanes, kTileLanes)));
+    const __m256i first = _mm256_maskz_loadu_epi16(2 * i < depth ? there : 0, from),
+                  second = _mm256_maskz_loadu_epi16(2 * i + 1 < depth ? there : 0,
+                                                    from + x.depth_stride);
+    return {{in_pairs(_mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1))}};
+  }
+}
+
 // The tiles of 16 lanes for one step of the depth, one for each part, kPanelTiles tiles apart.
-template <TileRow kInMemory, TileRow kInTile>
-SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const SplitOperand& x, int64_t lanes, int64_t depth,
-                                Seen& seen) {
+template <TileRow kInMemory, TileRow kInTile, class T>
+SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const SplitOperand<T>& x, int64_t lanes,
+                                int64_t depth, Seen& seen) {
   constexpr int64_t kPartWords = kPanelTiles * kTileWords;
-  alignas(64) uint32_t across[kParts * kTileWords];
+  constexpr int64_t kPartsOfT = sizeof(T) == sizeof(float) ? kParts : 1;
+  alignas(64) uint32_t across[kPartsOfT * kTileWords];
   const auto row = [&](int64_t p, int64_t i) {
     return kInMemory == kInTile ? to + p * kPartWords + i * kTileLanes
                                 : across + p * kTileWords + i * kTileLanes;
@@ -137,23 +165,23 @@ SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const SplitOperand& x, int64_t lan
   for (int64_t i = 0; i < kTileLanes; ++i) {
     const Split s = make_row<kInMemory>(x, i, lanes, depth, seen);
 #pragma GCC unroll 3
-    for (int64_t p = 0; p < kParts; ++p) _mm512_store_si512(row(p, i), s.part[p]);
+    for (int64_t p = 0; p < kPartsOfT; ++p) _mm512_store_si512(row(p, i), s.part[p]);
   }
-  for (int64_t p = 0; kInMemory != kInTile && p < kParts; ++p)
+  for (int64_t p = 0; kInMemory != kInTile && p < kPartsOfT; ++p)
     transpose_tile(to + p * kPartWords, across + p * kTileWords);
 }
 
 // Memory is read line after line: where lanes lie
 // one after another, all of them for one step of the depth.
-template <TileRow kInMemory, TileRow kInTile>
-SHW_MATRIX_UNIT SplitContents pack_all(uint32_t* to, const SplitOperand& x, int64_t lanes,
+template <TileRow kInMemory, TileRow kInTile, class T>
+SHW_MATRIX_UNIT SplitContents pack_all(uint32_t* to, const SplitOperand<T>& x, int64_t lanes,
                                        int64_t depth) {
   const int64_t tiles = num_blocks(lanes, kPanelLanes) * kPanelTiles;
   const int64_t steps = num_blocks(depth, kStepDepth);
   Seen seen;
   const auto pack_one = [&](int64_t tile, int64_t step) {
     const int64_t lane = tile * kTileLanes, p = step * kStepDepth;
-    pack_tiles<kInMemory, kInTile>(
+    pack_tiles<kInMemory, kInTile, T>(
         to + (tile / kPanelTiles * steps + step) * kStepWords + tile % kPanelTiles * kTileWords,
         {x.data + lane * x.lane_stride + p * x.depth_stride, x.lane_stride, x.depth_stride},
         std::min(kTileLanes, lanes - lane), std::min(kStepDepth, depth - p), seen);
@@ -167,19 +195,25 @@ SHW_MATRIX_UNIT SplitContents pack_all(uint32_t* to, const SplitOperand& x, int6
   return seen.contents();
 }
 
-template <TileRow kInTile>
-SplitContents pack_for(uint32_t* to, const SplitOperand& x, int64_t lanes, int64_t depth) {
+template <TileRow kInTile, class T>
+SplitContents pack_for(uint32_t* to, const SplitOperand<T>& x, int64_t lanes, int64_t depth) {
   return x.depth_stride == 1 ? pack_all<TileRow::kLane, kInTile>(to, x, lanes, depth)
                              : pack_all<TileRow::kPair, kInTile>(to, x, lanes, depth);
 }
 
 }  // namespace
 
-SplitContents pack_panels(uint32_t* to, const SplitOperand& x, int64_t lanes, int64_t depth,
+template <class T>
+SplitContents pack_panels(uint32_t* to, const SplitOperand<T>& x, int64_t lanes, int64_t depth,
                           TileRow in_tile) {
   return in_tile == TileRow::kLane ? pack_for<TileRow::kLane>(to, x, lanes, depth)
                                    : pack_for<TileRow::kPair>(to, x, lanes, depth);
 }
+
+template SplitContents pack_panels(uint32_t*, const SplitOperand<float>&, int64_t, int64_t,
+                                   TileRow);
+template SplitContents pack_panels(uint32_t*, const SplitOperand<uint16_t>&, int64_t, int64_t,
+                                   TileRow);
 
 }  // namespace shw::runtime::cpu
 

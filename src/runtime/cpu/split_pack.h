@@ -29,16 +29,23 @@ struct SplitContents {
 // pair of all lanes (tiles of B).
 enum class TileRow { kLane, kPair };
 
-// An operand as lanes of numbers along the depth.
+// An operand as lanes of numbers along the depth: f32, or the bits of bf16.
+template <class T>
 struct SplitOperand {
-  const float* data;
+  const T* data;
   int64_t lane_stride, depth_stride;  // one of them is 1
 };
 
 // Panels of all `lanes`, of `depth` numbers each: so many times panel_words(depth) words, at a
-// multiple of 64 bytes. What is not there is zero. The machine has the unit.
-SplitContents pack_panels(uint32_t* to, const SplitOperand& x, int64_t lanes, int64_t depth,
+// multiple of 64 bytes. What is not there is zero; parts are left out that no number has. The
+// machine has the unit.
+template <class T>
+SplitContents pack_panels(uint32_t* to, const SplitOperand<T>& x, int64_t lanes, int64_t depth,
                           TileRow in_tile);
+extern template SplitContents pack_panels(uint32_t*, const SplitOperand<float>&, int64_t, int64_t,
+                                          TileRow);
+extern template SplitContents pack_panels(uint32_t*, const SplitOperand<uint16_t>&, int64_t,
+                                          int64_t, TileRow);
 
 }  // namespace shw::runtime::cpu
 #endif
