@@ -31,6 +31,11 @@ bool is_wanted(const GroupWindow& result, std::span<const GroupStep> later) {
   return !result.at->is_temporary || is_read(result, later);
 }
 
+int32_t as_stored(Formula& formula, int32_t node, const TensorType& type) {
+  if (type.dtype != Dtype::kBF16) return node;
+  return round_to_bf16(Traced(formula, node)).node(formula);
+}
+
 bool is_of_rows(const Dims& of, const Dims& whole) {
   if (of.size() != whole.size()) return false;
   size_t d = 0;
@@ -55,17 +60,19 @@ std::optional<RowPlace> LoopNest::place_of(const GroupWindow& window, int64_t co
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] == 1) strides[d] = 0;
   const int64_t columns = shape.size() > 0 ? column * strides.back() : 0;
+  const bool bf16 = window.type->dtype == Dtype::kBF16;
   for (size_t w = 0; w < walks_.size(); ++w) {
     const GroupOperand& first = *walks_[w].first.at;
     const int64_t offset = window.at->offset_bytes - first.offset_bytes + columns;
     if (first.memory == window.at->memory && walks_[w].stride_bytes == strides &&
+        walks_[w].first.type->dtype == window.type->dtype &&
         std::ranges::equal(first.slice_stride_bytes, window.at->slice_stride_bytes) &&
         std::in_range<int32_t>(offset))
-      return RowPlace{static_cast<int32_t>(w), static_cast<int32_t>(offset)};
+      return RowPlace{static_cast<int32_t>(w), static_cast<int32_t>(offset), bf16};
   }
   if (walks_.size() == kMostRowPointers || !std::in_range<int32_t>(columns)) return {};
   walks_.push_back({window, strides});
-  return RowPlace{static_cast<int32_t>(walks_.size()) - 1, static_cast<int32_t>(columns)};
+  return RowPlace{static_cast<int32_t>(walks_.size()) - 1, static_cast<int32_t>(columns), bf16};
 }
 
 bool LoopNest::finish(size_t row_dims) {
@@ -74,7 +81,7 @@ bool LoopNest::finish(size_t row_dims) {
   std::vector<int32_t> strides, ahead;
   for (const Walk& w : walks_) {
     const int64_t stride = w.stride_bytes.back(), to_next = stride_of_rows(w);
-    if (stride != 0 && stride != static_cast<int64_t>(sizeof(float))) return false;
+    if (stride != 0 && stride != dtype_size(w.first.type->dtype)) return false;
     if (!std::in_range<int32_t>(kRowsAhead * to_next)) return false;
     one_number.push_back(stride == 0);
     strides.push_back(static_cast<int32_t>(to_next));
@@ -97,7 +104,7 @@ int64_t LoopNest::stride_of_rows(const Walk& walk) const {
 // Short rows that lie apart, as those of one head among others, no hardware foresees.
 int64_t LoopNest::rows_ahead(const Walk& walk) const {
   constexpr int64_t kShortBytes = 512;
-  const int64_t row_bytes = shape_.back() * static_cast<int64_t>(sizeof(float));
+  const int64_t row_bytes = shape_.back() * dtype_size(walk.first.type->dtype);
   const bool apart = stride_of_rows(walk) > row_bytes && walk.stride_bytes.back() != 0;
   return row_bytes <= kShortBytes && apart ? kRowsAhead * stride_of_rows(walk) : 0;
 }
@@ -149,7 +156,8 @@ void LoopNest::choose_streams(RowLoop& loop) const {
     const bool is_read_again = std::ranges::any_of(loop.inputs, [&](const RowPlace& place) {
       return place.pointer == store.place.pointer && place.offset_bytes == store.place.offset_bytes;
     });
-    store.may_stream = store.may_stream && !is_read_again && begins_at_vectors(store.place);
+    store.may_stream =
+        store.may_stream && !is_read_again && !store.place.bf16 && begins_at_vectors(store.place);
     loop.streams = loop.streams || store.may_stream;
   }
 }

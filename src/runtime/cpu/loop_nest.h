@@ -34,6 +34,9 @@ struct TracedStep {
   }
 };
 
+// The node as it is stored: rounded, where the type is bf16.
+int32_t as_stored(Formula& formula, int32_t node, const TensorType& type);
+
 // Whether `of` is `whole` but for trailing dims that have size 1: one number for each row of it.
 bool is_of_rows(const Dims& of, const Dims& whole);
 

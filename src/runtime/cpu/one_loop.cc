@@ -23,7 +23,8 @@ class OneLoop {
       if (!node) return false;
       inputs.emplace_back(row_.formula, *node);
     }
-    const int32_t node = step.traced().trace(inputs).node(row_.formula);
+    const int32_t node =
+        as_stored(row_.formula, step.traced().trace(inputs).node(row_.formula), *step.output.type);
     return write(step.output, node, step.traced().row_dims() > 0, later);
   }
 

@@ -20,15 +20,14 @@ int64_t columns_of(const TensorType& type) {
 std::optional<int64_t> column_in(const GroupWindow& whole, const GroupWindow& window) {
   if (same(whole, window)) return 0;
   const TensorType &w = *whole.type, &p = *window.type;
-  if (whole.at->memory != window.at->memory || w.strides != p.strides || w.shape.size() == 0 ||
-      w.strides.back() != 1 || !std::equal(w.shape.begin(), w.shape.end() - 1, p.shape.begin()) ||
+  if (whole.at->memory != window.at->memory || w.dtype != p.dtype || w.strides != p.strides ||
+      w.shape.size() == 0 || w.strides.back() != 1 ||
+      !std::equal(w.shape.begin(), w.shape.end() - 1, p.shape.begin()) ||
       !std::ranges::equal(whole.at->slice_stride_bytes, window.at->slice_stride_bytes))
     return {};
   const int64_t bytes = window.at->offset_bytes - whole.at->offset_bytes;
-  const int64_t column = bytes / static_cast<int64_t>(sizeof(float));
-  if (bytes < 0 || bytes % static_cast<int64_t>(sizeof(float)) != 0 ||
-      column + p.shape.back() > w.shape.back())
-    return {};
+  const int64_t element = dtype_size(w.dtype), column = bytes / element;
+  if (bytes < 0 || bytes % element != 0 || column + p.shape.back() > w.shape.back()) return {};
   return column;
 }
 
@@ -130,7 +129,8 @@ class PartLoops {
       if (!node) return {};
       inputs.back() = Traced(loop.formula, *node);
     }
-    const int32_t node = step.traced().trace(inputs).node(loop.formula);
+    const int32_t node =
+        as_stored(loop.formula, step.traced().trace(inputs).node(loop.formula), *step.output.type);
     known_[key] = node;
     return node;
   }

@@ -10,11 +10,13 @@ namespace shw::runtime::cpu {
 namespace {
 
 // Parts along the last dim, in the order of their begin, without gaps; what is between them is of
-// input 0 if that is the ground. Empty: they are not so, or not all is f32.
+// input 0 if that is the ground. Empty: they are not so, or not all is f32, or bf16.
 std::vector<RowPart> row_parts_of(const KernelArgs& args, const std::vector<Part>& parts,
                                   Ground ground) {
   const TensorType& out = *args.outputs[0];
-  if (out.dtype != Dtype::kF32 || out.rank() == 0 || ground == Ground::kZeros) return {};
+  if ((out.dtype != Dtype::kF32 && out.dtype != Dtype::kBF16) || out.rank() == 0 ||
+      ground == Ground::kZeros)
+    return {};
   std::vector<RowPart> rows;
   int64_t end = 0;
   const auto fill_to = [&](int64_t column) {
@@ -22,9 +24,9 @@ std::vector<RowPart> row_parts_of(const KernelArgs& args, const std::vector<Part
     return ground == Ground::kInput || column == end;
   };
   for (const Part& p : parts) {
-    const int64_t begin = p.offset_bytes / static_cast<int64_t>(sizeof(float));
+    const int64_t begin = p.offset_bytes / dtype_size(out.dtype);
     const Dims &shape = p.window.shape, &in = args.inputs[p.input]->shape;
-    if (args.inputs[p.input]->dtype != Dtype::kF32 || p.window.strides != out.strides ||
+    if (args.inputs[p.input]->dtype != out.dtype || p.window.strides != out.strides ||
         in != shape || !std::equal(shape.begin(), shape.end() - 1, out.shape.begin()) ||
         shape.back() == 0 || begin + shape.back() > out.shape.back() || !fill_to(begin))
       return {};
@@ -32,7 +34,7 @@ std::vector<RowPart> row_parts_of(const KernelArgs& args, const std::vector<Part
     end = begin + shape.back();
   }
   const bool known = ground != Ground::kInput ||
-                     (args.inputs[0]->dtype == Dtype::kF32 && args.inputs[0]->shape == out.shape);
+                     (args.inputs[0]->dtype == out.dtype && args.inputs[0]->shape == out.shape);
   return known && fill_to(out.shape.back()) ? rows : std::vector<RowPart>();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/cpu/codegen/math.h"
+#include "runtime/half.h"
 
 namespace shw::runtime::cpu {
 
@@ -18,6 +19,7 @@ int num_operands(FormulaOp op) {
     case FormulaOp::kSquareRoot:
     case FormulaOp::kExp:
     case FormulaOp::kRowSum:
+    case FormulaOp::kRoundToBf16:
       return 1;
     case FormulaOp::kSelectLess:
     case FormulaOp::kSelectLessEqual:
@@ -67,6 +69,8 @@ Traced Traced::fold(FormulaOp op, const Traced* operands) {
       return number(0) < number(1) ? number(2) : number(3);
     case FormulaOp::kSelectLessEqual:
       return number(0) <= number(1) ? number(2) : number(3);
+    case FormulaOp::kRoundToBf16:
+      return bf16_to_f32(f32_to_bf16(number(0)));
     case FormulaOp::kInput:
     case FormulaOp::kNumber:
     case FormulaOp::kRowSum:

@@ -28,6 +28,7 @@ enum class FormulaOp : uint8_t {
   kSelectLess,       // a < b ? c : d
   kSelectLessEqual,  // a <= b ? c : d
   kRowSum,           // of a row, in f64, divided by `number` if that is not 0
+  kRoundToBf16,      // to the nearest number of bf16, as f32
 };
 
 // What it is made of are earlier nodes.
@@ -106,6 +107,7 @@ inline Traced copysign(Traced magnitude, Traced sign) {
   return Traced::record(FormulaOp::kCopySign, {magnitude, sign});
 }
 inline Traced fast_exp(Traced x) { return Traced::record(FormulaOp::kExp, {x}); }
+inline Traced round_to_bf16(Traced x) { return Traced::record(FormulaOp::kRoundToBf16, {x}); }
 inline Traced row_sum(Traced x, float divisor) {
   return Traced::record(FormulaOp::kRowSum, {x}, divisor);
 }
@@ -118,8 +120,8 @@ struct RowPart {
   size_t input;
 };
 
-// A kernel whose results are computed in f32 from operands in f32: each from one element of each
-// operand, or from a row of its only one.
+// A kernel whose results are computed in f32 from operands in f32 or bf16: each from one element of
+// each operand, or from a row of its only one. A result that is stored in bf16 is rounded then.
 class TracedKernel {
  public:
   // `inputs`: by the step's inputs; those that the kernel does not read are not looked at.

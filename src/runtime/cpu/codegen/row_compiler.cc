@@ -155,7 +155,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
   bool is_sum(size_t node) const { return nodes_[node].op == FormulaOp::kRowSum; }
 
   // --- the function ----------------------------------------------------------------------------
-  // r14: rows that are left. rsi: a row's bytes. rax: the place in the row, in bytes. rdi: scratch,
+  // r14: rows that are left. rsi: a row's bytes, if it were of bf16. rax: the place in the row, in
+  // such bytes; elements of f32 lie at twice as many. rdi: scratch,
   // after the pointers are loaded from where it points. r15: the table of numbers. k1: the lanes of
   // what is left of a row after whole vectors.
   Reg64 row(size_t pointer) const {
@@ -169,7 +170,11 @@ class RowAssembler : private Xbyak::CodeGenerator {
   Xbyak::RegExp begin_of(const RowPlace& place) const {
     return row(static_cast<size_t>(place.pointer)) + place.offset_bytes;
   }
-  static constexpr size_t kFirstSaved = 6;  // of those, which belong to the caller
+  Xbyak::RegExp element_of(const RowPlace& place) const {
+    return place.bf16 ? begin_of(place) + rax : begin_of(place) + rax * 2;
+  }
+  static constexpr uint32_t kStep = kVectorBytes / 2;  // of rax, from one vector to the next
+  static constexpr size_t kFirstSaved = 6;             // of those, which belong to the caller
 
   void begin() {
     const size_t count = loop_.one_number.size();
@@ -183,7 +188,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
     and_(edi, static_cast<uint32_t>(kVectorBytes / 4 - 1));
     bzhi(edi, dword[r15 + offset_of(0xffffffff)], edi);
     kmovw(k1, edi);
-    shl(rsi, 2);
+    shl(rsi, 1);
   }
   void end() {
     vzeroupper();
@@ -199,8 +204,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
     xor_(eax, eax);
     L(lines);
     for (size_t p = 0; p < loop_.one_number.size(); ++p)
-      if (loop_.ahead_bytes[p] != 0) prefetcht0(ptr[row(p) + rax + loop_.ahead_bytes[p]]);
-    add(rax, static_cast<uint32_t>(kVectorBytes));
+      if (loop_.ahead_bytes[p] != 0) prefetcht0(ptr[row(p) + rax * 2 + loop_.ahead_bytes[p]]);
+    add(rax, kStep);
     cmp(rax, rsi);
     jl(lines, T_NEAR);
   }
@@ -223,13 +228,13 @@ class RowAssembler : private Xbyak::CodeGenerator {
   void walk(size_t w) {
     if (!has_loop(w)) return;
     Xbyak::Label vectors, rest, done;
-    lea(rdi, ptr[rsi - static_cast<int>(kVectorBytes)]);
+    lea(rdi, ptr[rsi - static_cast<int>(kStep)]);
     xor_(eax, eax);
     test(rdi, rdi);
     js(rest, T_NEAR);
     L(vectors);
     compute_elements(w, false);
-    add(rax, static_cast<uint32_t>(kVectorBytes));
+    add(rax, kStep);
     cmp(rax, rdi);
     jle(vectors, T_NEAR);
     L(rest);
@@ -281,14 +286,27 @@ class RowAssembler : private Xbyak::CodeGenerator {
   }
   void write(const Zmm& value, const RowLoop::Store& store, bool masked) {
     const RowPlace& place = store.place;
-    if (is_one_number(place))
+    if (place.bf16)
+      write_bf16(value, place, masked);
+    else if (is_one_number(place))
       vmovss(ptr[begin_of(place)], Xbyak::Xmm(value.getIdx()));
     else if (masked)
-      vmovups(ptr[begin_of(place) + rax] | k1, value);
+      vmovups(ptr[element_of(place)] | k1, value);
     else if (loop_.streams && store.may_stream)
-      vmovntps(ptr[begin_of(place) + rax], value);
+      vmovntps(ptr[element_of(place)], value);
     else
-      vmovups(ptr[begin_of(place) + rax], value);
+      vmovups(ptr[element_of(place)], value);
+  }
+  void write_bf16(const Zmm& value, const RowPlace& place, bool masked) {
+    const Zmm high = take();
+    vpsrld(high, value, 16);
+    if (is_one_number(place))
+      vpextrw(ptr[begin_of(place)], Xbyak::Xmm(high.getIdx()), 0);
+    else if (masked)
+      vpmovdw(ptr[element_of(place)] | k1, high);
+    else
+      vpmovdw(ptr[element_of(place)], high);
+    free_.release(high.getIdx());
   }
 
   // Registers of values that are not used after now.
@@ -395,6 +413,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
         return unary(node, [&](const Zmm& a) { vsqrtps(to, a); });
       case FormulaOp::kExp:
         return unary(node, [&](const Zmm& a) { exp(to, a); });
+      case FormulaOp::kRoundToBf16:
+        return unary(node, [&](const Zmm& a) { round_to_bf16(to, a); });
       case FormulaOp::kCopySign:
         return copy_sign(to, node);
       case FormulaOp::kSelectLess:
@@ -407,12 +427,23 @@ class RowAssembler : private Xbyak::CodeGenerator {
   static constexpr uint8_t kLess = 1, kLessEqual = 2;  // predicates of vcmpps, false of a NaN
 
   void load(const Zmm& to, const RowPlace& place, bool masked) {
-    if (is_one_number(place))
+    if (place.bf16)
+      load_bf16(to, place, masked);
+    else if (is_one_number(place))
       vbroadcastss(to, ptr[begin_of(place)]);
     else if (masked)
-      vmovups(to | k1 | T_z, ptr[begin_of(place) + rax]);
+      vmovups(to | k1 | T_z, ptr[element_of(place)]);
     else
-      vmovups(to, ptr[begin_of(place) + rax]);
+      vmovups(to, ptr[element_of(place)]);
+  }
+  void load_bf16(const Zmm& to, const RowPlace& place, bool masked) {
+    if (is_one_number(place))
+      vpbroadcastw(to, ptr[begin_of(place)]);
+    else if (masked)
+      vpmovzxwd(to | k1 | T_z, ptr[element_of(place)]);
+    else
+      vpmovzxwd(to, ptr[element_of(place)]);
+    vpslld(to, to, 16);
   }
   // Calls f with the register of operand o, or of a copy of a number.
   template <class F>
@@ -447,6 +478,18 @@ class RowAssembler : private Xbyak::CodeGenerator {
         free_.release(bit.getIdx());
       });
     });
+  }
+  // As f32_to_bf16 (half.h) does.
+  void round_to_bf16(const Zmm& to, const Zmm& x) {
+    constexpr uint8_t kUnordered = 3;
+    constexpr uint32_t kQuiet = 0x00400000, kHigh = 0xffff0000;
+    vcmpps(k2, x, x, kUnordered);
+    vpsrld(to, x, 16);
+    vpandd(to, to, lanes(uint32_t{1}));
+    vpaddd(to, to, x);
+    vpaddd(to, to, lanes(uint32_t{0x7fff}));
+    vpord(to | k2, x, lanes(kQuiet));
+    vpandd(to, to, lanes(kHigh));
   }
   void select(const Zmm& to, const FormulaNode& node, uint8_t predicate) {
     in_register(node, 0, [&](const Zmm& a) {

@@ -15,6 +15,7 @@ inline constexpr size_t kMostRowPointers = 10;  // of a loop: general registers
 struct RowPlace {
   int32_t pointer = -1;
   int32_t offset_bytes = 0;
+  bool bf16 = false;  // its elements; else f32
 };
 
 // What a loop does. A row that is summed is walked once for the sum, and again for what depends on
@@ -32,7 +33,7 @@ struct RowLoop {
   // reads sums of those before it, and of their other nodes what is one number for the row.
   std::vector<int32_t> walk_ends;
   struct Store {
-    int32_t node;
+    int32_t node;  // of bf16: it is rounded already
     RowPlace place;
     int32_t after;  // the node: those up to it have been computed for the element before
     bool may_stream = false;

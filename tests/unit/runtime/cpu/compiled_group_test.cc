@@ -6,6 +6,7 @@
 #include <random>
 
 #include "runtime/cpu/device.h"
+#include "runtime/half.h"
 #include "runtime/host_kernel.h"
 
 namespace shw::runtime::cpu {
@@ -21,6 +22,7 @@ bool machine_compiles() {
 }
 
 TensorType floats(Dims shape) { return row_major(Dtype::kF32, shape); }
+constexpr Dtype kCompiled[] = {Dtype::kF32, Dtype::kBF16};
 Attrs with_attr(AttrKey key, AttrValue value) {
   Attrs attrs;
   attrs.set(key, std::move(value));
@@ -68,16 +70,28 @@ class Runner {
     for (size_t s = 0; s < group.steps.size(); ++s) add_step(group.steps[s]);
   }
 
-  float* at(int value) {
+  std::byte* at(int value) {
     std::byte* begin =
         memory_[static_cast<size_t>(group_.memory[static_cast<size_t>(value)])].data();
     begin += (64 - reinterpret_cast<uintptr_t>(begin) % 64) % 64;
-    return reinterpret_cast<float*>(begin + offset_ + group_.offset[static_cast<size_t>(value)]);
+    return begin + offset_ + group_.offset[static_cast<size_t>(value)];
   }
   // From the first to the last, with what lies between them.
-  std::span<float> elements(int value) {
-    const auto v = static_cast<size_t>(value);
-    return {at(value), static_cast<size_t>(end_of(v) - group_.offset[v]) / sizeof(float)};
+  std::vector<float> elements(int value) {
+    std::vector<float> all(num_elements(value));
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = is_bf16(value) ? bf16_to_f32(reinterpret_cast<uint16_t*>(at(value))[i])
+                              : reinterpret_cast<float*>(at(value))[i];
+    return all;
+  }
+  template <class Fill>
+  void fill(int value, const Fill& number) {
+    for (size_t i = 0; i < num_elements(value); ++i) {
+      if (is_bf16(value))
+        reinterpret_cast<uint16_t*>(at(value))[i] = f32_to_bf16(number(value, i));
+      else
+        reinterpret_cast<float*>(at(value))[i] = number(value, i);
+    }
   }
 
   void run_steps() {
@@ -151,7 +165,14 @@ class Runner {
     const TensorType& type = group_.types[value];
     int64_t last = 0;
     for (size_t d = 0; d < type.shape.size(); ++d) last += (type.shape[d] - 1) * type.strides[d];
-    return group_.offset[value] + (last + 1) * static_cast<int64_t>(sizeof(float));
+    return group_.offset[value] + (last + 1) * dtype_size(type.dtype);
+  }
+  bool is_bf16(int value) const {
+    return group_.types[static_cast<size_t>(value)].dtype == Dtype::kBF16;
+  }
+  size_t num_elements(int value) const {
+    const auto v = static_cast<size_t>(value);
+    return static_cast<size_t>((end_of(v) - group_.offset[v]) / dtype_size(group_.types[v].dtype));
   }
 
   const TestGroup& group_;
@@ -178,9 +199,8 @@ size_t expect_same(const TestGroup& group, const std::vector<int>& inputs, const
                    int64_t offset_bytes = 0) {
   Runner plain(group, offset_bytes), together(group, offset_bytes);
   for (const int v : inputs) {
-    std::span<float> elements = plain.elements(v);
-    for (size_t i = 0; i < elements.size(); ++i) elements[i] = fill(v, i);
-    std::ranges::copy(elements, together.elements(v).begin());
+    plain.fill(v, fill);
+    together.fill(v, fill);
   }
   plain.run_steps();
   const size_t count = together.run_group();
@@ -268,6 +288,24 @@ TEST(CompiledGroup, EveryFormulaGivesTheBitsOfItsKernel) {
   }
 }
 
+// All numbers of bf16, and f32 of all kinds that are rounded to them.
+TEST(CompiledGroup, ConversionsOfBf16GiveTheBitsOfTheirKernel) {
+  TestGroup group;
+  const Dims shape{65'536};
+  const int x = group.value(row_major(Dtype::kBF16, shape)), wide = group.value(floats(shape)),
+            y = group.value(floats(shape)), sum = group.value(floats(shape), true),
+            narrow = group.value(row_major(Dtype::kBF16, shape)),
+            product = group.value(row_major(Dtype::kBF16, shape));
+  group.steps = {{"convert_element_type", {x}, wide},
+                 {"sub", {y, wide}, sum},
+                 {"convert_element_type", {y}, narrow},
+                 {"mul", {narrow, sum}, product}};
+  const auto fill = [&](int v, size_t i) {
+    return v == x ? bf16_to_f32(static_cast<uint16_t>(i)) : any_float(i);
+  };
+  EXPECT_EQ(expect_same(group, {x, y}, fill), machine_compiles() ? 4U : 0U);
+}
+
 // Rows of every length up to some vectors, so that all that is left of a row is tried.
 TEST(CompiledGroup, RowsOfAnyLengthAreSummedAsTheReductionDoes) {
   for (int64_t n = 1; n < 70; ++n) {
@@ -301,78 +339,84 @@ TEST(CompiledGroup, LargeResultsAreTheSameWhereverTheyBegin) {
 
 // Rotary embeddings: halves of rows change places, forward and backward.
 TEST(CompiledGroup, PartsOfRowsMayComeFromElsewhere) {
-  for (const int64_t n : {2, 24, 64, 70}) {
-    const Dims heads{2, 3, n}, halves{2, 3, n / 2};
-    const Dims gaps{3 * 2 * n, 2 * n, 1};  // of a window
-    TestGroup group;
-    const int x = group.value({heads, gaps, Dtype::kF32}), c = group.value(floats({3, n})),
-              s = group.value(floats({3, n})), cosine = group.value(floats(heads), true),
-              turned = group.value(floats(halves), true),
-              swapped = group.value(floats(heads), true), sine = group.value(floats(heads), true),
-              y = group.value(floats(heads)),
-              first = group.value({halves, gaps, Dtype::kF32}, false, x),
-              last = group.value({halves, gaps, Dtype::kF32}, false, x);
-    group.offset[static_cast<size_t>(last)] = n / 2 * 4;
-    group.steps = {{"mul", {x, c}, cosine},
-                   {"neg", {last}, turned},
-                   {"cat", {turned, first}, swapped, with_attr(AttrKey::kDim, int64_t{-1})},
-                   {"mul", {swapped, s}, sine},
-                   {"add", {cosine, sine}, y}};
-    const auto fill = [](int v, size_t i) {
-      return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
-    };
-    EXPECT_EQ(expect_same(group, {x, c, s}, fill), machine_compiles() ? 5U : 0U) << n;
-  }
+  for (const Dtype dtype : kCompiled)
+    for (const int64_t n : {2, 24, 64, 70}) {
+      const auto floats = [&](Dims shape) { return row_major(dtype, shape); };
+      const Dims heads{2, 3, n}, halves{2, 3, n / 2};
+      const Dims gaps{3 * 2 * n, 2 * n, 1};  // of a window
+      TestGroup group;
+      const int x = group.value({heads, gaps, dtype}), c = group.value(floats({3, n})),
+                s = group.value(floats({3, n})), cosine = group.value(floats(heads), true),
+                turned = group.value(floats(halves), true),
+                swapped = group.value(floats(heads), true), sine = group.value(floats(heads), true),
+                y = group.value(floats(heads)),
+                first = group.value({halves, gaps, dtype}, false, x),
+                last = group.value({halves, gaps, dtype}, false, x);
+      group.offset[static_cast<size_t>(last)] = n / 2 * dtype_size(dtype);
+      group.steps = {{"mul", {x, c}, cosine},
+                     {"neg", {last}, turned},
+                     {"cat", {turned, first}, swapped, with_attr(AttrKey::kDim, int64_t{-1})},
+                     {"mul", {swapped, s}, sine},
+                     {"add", {cosine, sine}, y}};
+      const auto fill = [](int v, size_t i) {
+        return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
+      };
+      EXPECT_EQ(expect_same(group, {x, c, s}, fill), machine_compiles() ? 5U : 0U) << n;
+    }
 }
 TEST(CompiledGroup, SlicesMayBeLaidIntoRows) {
-  for (const int64_t n : {3, 64, 70}) {
-    const Dims whole{2, 3, n}, part{2, 3, n - 2};
-    TestGroup group;
-    const int x = group.value(floats(whole)), g = group.value(floats(part)),
-              e = group.value(floats(part), true), laid = group.value(floats(whole), true),
-              y = group.value(floats(whole)), z = group.value(floats(whole));
-    Attrs slice = with_attr(AttrKey::kDim, int64_t{-1});
-    slice.set(AttrKey::kStart, int64_t{1});
-    slice.set(AttrKey::kEnd, n - 1);
-    group.steps = {{"exp", {g}, e},
-                   {"slice_scatter", {x, e}, laid, slice},
-                   {"add", {laid, x}, y},
-                   {"neg", {y}, z}};
-    const auto fill = [](int v, size_t i) {
-      return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
-    };
-    EXPECT_EQ(expect_same(group, {x, g}, fill), machine_compiles() ? 4U : 0U) << n;
-  }
+  for (const Dtype dtype : kCompiled)
+    for (const int64_t n : {3, 64, 70}) {
+      const auto floats = [&](Dims shape) { return row_major(dtype, shape); };
+      const Dims whole{2, 3, n}, part{2, 3, n - 2};
+      TestGroup group;
+      const int x = group.value(floats(whole)), g = group.value(floats(part)),
+                e = group.value(floats(part), true), laid = group.value(floats(whole), true),
+                y = group.value(floats(whole)), z = group.value(floats(whole));
+      Attrs slice = with_attr(AttrKey::kDim, int64_t{-1});
+      slice.set(AttrKey::kStart, int64_t{1});
+      slice.set(AttrKey::kEnd, n - 1);
+      group.steps = {{"exp", {g}, e},
+                     {"slice_scatter", {x, e}, laid, slice},
+                     {"add", {laid, x}, y},
+                     {"neg", {y}, z}};
+      const auto fill = [](int v, size_t i) {
+        return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
+      };
+      EXPECT_EQ(expect_same(group, {x, g}, fill), machine_compiles() ? 4U : 0U) << n;
+    }
 }
 // The gradient of a rotary embedding: halves of what the group itself computes change places.
 TEST(CompiledGroup, PartsOfResultsMayBeTakenApart) {
-  for (const int64_t n : {2, 24, 64}) {
-    const Dims heads{2, 3, n}, halves{2, 3, n / 2}, strides{3 * n, n, 1};
-    TestGroup group;
-    const int g = group.value(floats(heads)), c = group.value(floats(heads)),
-              s = group.value(floats(heads)), zeros = group.value(floats(heads)),
-              sine = group.value(floats(heads), true),
-              last = group.value({halves, strides, Dtype::kF32}, true, sine),
-              first = group.value({halves, strides, Dtype::kF32}, true, sine),
-              a = group.value(floats(heads), true), turned = group.value(floats(halves), true),
-              b = group.value(floats(heads), true), sum = group.value(floats(heads), true),
-              cosine = group.value(floats(heads), true), y = group.value(floats(heads));
-    group.offset[static_cast<size_t>(last)] = n / 2 * 4;
-    const auto at = [&](int64_t begin) {
-      Attrs slice = with_attr(AttrKey::kDim, int64_t{-1});
-      slice.set(AttrKey::kStart, begin);
-      slice.set(AttrKey::kEnd, begin + n / 2);
-      return slice;
-    };
-    group.steps = {{"mul", {g, s}, sine},    {"slice_scatter", {zeros, last}, a, at(0)},
-                   {"neg", {first}, turned}, {"slice_scatter", {zeros, turned}, b, at(n / 2)},
-                   {"add", {a, b}, sum},     {"mul", {g, c}, cosine},
-                   {"add", {cosine, sum}, y}};
-    const auto fill = [](int v, size_t i) {
-      return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
-    };
-    EXPECT_EQ(expect_same(group, {g, c, s, zeros}, fill), machine_compiles() ? 7U : 0U) << n;
-  }
+  for (const Dtype dtype : kCompiled)
+    for (const int64_t n : {2, 24, 64}) {
+      const auto floats = [&](Dims shape) { return row_major(dtype, shape); };
+      const Dims heads{2, 3, n}, halves{2, 3, n / 2}, strides{3 * n, n, 1};
+      TestGroup group;
+      const int g = group.value(floats(heads)), c = group.value(floats(heads)),
+                s = group.value(floats(heads)), zeros = group.value(floats(heads)),
+                sine = group.value(floats(heads), true),
+                last = group.value({halves, strides, dtype}, true, sine),
+                first = group.value({halves, strides, dtype}, true, sine),
+                a = group.value(floats(heads), true), turned = group.value(floats(halves), true),
+                b = group.value(floats(heads), true), sum = group.value(floats(heads), true),
+                cosine = group.value(floats(heads), true), y = group.value(floats(heads));
+      group.offset[static_cast<size_t>(last)] = n / 2 * dtype_size(dtype);
+      const auto at = [&](int64_t begin) {
+        Attrs slice = with_attr(AttrKey::kDim, int64_t{-1});
+        slice.set(AttrKey::kStart, begin);
+        slice.set(AttrKey::kEnd, begin + n / 2);
+        return slice;
+      };
+      group.steps = {{"mul", {g, s}, sine},    {"slice_scatter", {zeros, last}, a, at(0)},
+                     {"neg", {first}, turned}, {"slice_scatter", {zeros, turned}, b, at(n / 2)},
+                     {"add", {a, b}, sum},     {"mul", {g, c}, cosine},
+                     {"add", {cosine, sum}, y}};
+      const auto fill = [](int v, size_t i) {
+        return any_float(static_cast<uint64_t>(v) * 977 + 2 * i + 33);
+      };
+      EXPECT_EQ(expect_same(group, {g, c, s, zeros}, fill), machine_compiles() ? 7U : 0U) << n;
+    }
 }
 // A part of the result must not be written before another part of the operand is read.
 TEST(CompiledGroup, PartsDoNotOverwriteWhatOthersRead) {
@@ -390,7 +434,7 @@ TEST(CompiledGroup, PartsDoNotOverwriteWhatOthersRead) {
 }
 
 // Steps over whole tensors, rows and columns, with sums, results that nobody else reads, and
-// results in place of operands.
+// results in place of operands. With the later seeds some are of bf16.
 class RandomGroup : public ::testing::TestWithParam<int> {};
 TEST_P(RandomGroup, GivesTheSameBits) {
   std::mt19937 random(static_cast<uint32_t>(GetParam()));
@@ -398,14 +442,20 @@ TEST_P(RandomGroup, GivesTheSameBits) {
   const int64_t outer = 1 + below(4), rows = 1 + below(6), n = 1 + below(80);
   const TensorType whole = floats({outer, rows, n}), row = floats({outer, rows, 1}),
                    column = floats({n});
+  const bool mixed = GetParam() >= 400;
+  const auto of_some_type = [&](TensorType type) {
+    if (mixed && below(2) == 0) type.dtype = Dtype::kBF16;
+    return type;
+  };
   TestGroup group;
   std::vector<int> inputs, alive;
-  for (int i = 0; i < 3; ++i) inputs.push_back(group.value(whole));
-  inputs.push_back(group.value(row));
-  inputs.push_back(group.value(column));
+  for (int i = 0; i < 3; ++i) inputs.push_back(group.value(of_some_type(whole)));
+  inputs.push_back(group.value(of_some_type(row)));
+  inputs.push_back(group.value(of_some_type(column)));
   alive = inputs;
   const char* kBinary[] = {"add", "sub", "mul"};
-  const char* kUnary[] = {"neg", "sigmoid", "relu", "tanh", "abs"};
+  const char* kUnary[] = {"neg", "sigmoid", "relu", "tanh", "abs", "convert_element_type"};
+  const size_t num_unary = std::size(kUnary) - (mixed ? 0 : 1);
   for (int s = 0, count = 2 + below(14); s < count; ++s) {
     const int a = alive[static_cast<size_t>(below(alive.size()))],
               b = alive[static_cast<size_t>(below(alive.size()))];
@@ -418,11 +468,12 @@ TEST_P(RandomGroup, GivesTheSameBits) {
       step = {below(2) == 0 ? "sum" : "mean", {a}, -1, last_dim()};
       type = row;
     } else if (below(2) == 0 && type_of(a).rank() == 3) {
-      step = {kUnary[below(std::size(kUnary))], {a}, -1};
-      type = type_of(a);
+      step = {kUnary[below(num_unary)], {a}, -1};
+      type = of_some_type(type_of(a));
     } else {
       step = {kBinary[below(std::size(kBinary))], {a, b}, -1};
       if (type_of(a).shape == row.shape && type_of(b).shape == row.shape) type = row;
+      type = of_some_type(type);
     }
     // In place of an operand, which nobody reads any more.
     const bool in_place = below(4) == 0 && step.inputs.size() == 2 && type_of(a) == type && a != b;
@@ -440,7 +491,7 @@ TEST_P(RandomGroup, GivesTheSameBits) {
     return any_float(static_cast<uint64_t>(v) * 1009 + 2 * i + 33);
   });
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomGroup, ::testing::Range(0, 400));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGroup, ::testing::Range(0, 800));
 
 }  // namespace
 }  // namespace shw::runtime::cpu
