@@ -27,7 +27,8 @@ constexpr uint64_t kAllSteps = 80'000;
 constexpr uint64_t kMostStepsOfAll = 400'000;
 // A sum of prices and the simulator add them in different orders.
 constexpr double kRounding = 1e-9;
-constexpr int kAttempts = 6;  // to close in on the first choice that fits
+// To close in on the first choice that fits; with shorter lives, each takes several programs.
+constexpr int kAttempts = 6, kAttemptsShortened = 4;
 
 // For how long compute is busy: no schedule takes less.
 double busy_us(const Program& p) {
@@ -85,8 +86,8 @@ class Search {
   };
   Room freely() const { return {}; }
   Room late() const { return {.prefetch_bytes = 0}; }
-  Room bounded(int64_t parts = 32) const {
-    return {.arena_limit_bytes = limit_bytes_ / 32 * parts};
+  Room bounded(int64_t parts = 32, int64_t of = 32) const {
+    return {.arena_limit_bytes = limit_bytes_ / of * parts};
   }
 
   struct Candidate {
@@ -243,9 +244,47 @@ class Search {
     for (const int64_t parts : {31, 30, 28, 24, 0})
       if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded(parts)).status());
     SHW_RETURN_IF_ERROR(try_policies());
-    if (fits_ || uses_host_) return {};
-    SHW_RETURN_IF_ERROR(attempt_shorter_lives(choices_.choice(choices_.count() - 1)));
+    if (uses_host_) return {};
+    if (is_tight_ || !fits_) SHW_RETURN_IF_ERROR(close_in_with_shorter_lives());
     return fits_ ? Status() : attempt_shortest_lives(choices_.choice(choices_.count() - 1));
+  }
+
+  // From the choice that keeps the least to one that keeps more, while that fits: what the last
+  // trifles free is dear.
+  Status close_in_with_shorter_lives() {
+    const auto kept = [&](uint32_t k) { return choices_.kept_bytes(choices_.choice(k)); };
+    uint32_t low = 0, high = choices_.count() - 1;
+    SHW_ASSIGN_OR_RETURN(const bool fits, fits_with_shorter_lives(high));
+    for (int i = 0; fits && i < kAttemptsShortened && high - low > 1; ++i) {
+      const int64_t bytes = low == 0 ? limit_bytes_ - beside_ : (kept(low) + kept(high)) / 2;
+      const uint32_t k = std::clamp(choices_.first_keeping(bytes), low + 1, high - 1);
+      SHW_ASSIGN_OR_RETURN(const bool fits_more, fits_with_shorter_lives(k));
+      (fits_more ? high : low) = k;
+    }
+    return {};
+  }
+  // What is shortened more leaves more room for collectives that start early, so these start later
+  // only where no shorter lives fit.
+  Result<bool> fits_with_shorter_lives(uint32_t k) {
+    const std::vector<Repeated> repeated = choices_.choice(k);
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+    Shortening shortening;
+    int64_t reached = INT64_MAX;
+    bool fits = false;
+    for (const int64_t parts : {32, 31, 30}) {
+      shortening.live_bytes = limit_bytes_ / 32 * parts;
+      const ShortenedLives lives = shorten_lives(p, shortening.live_bytes, life_rules_);
+      shortening.more_us += lives.more_us;
+      if (lives.peak_bytes >= reached) break;
+      reached = lives.peak_bytes;
+      SHW_ASSIGN_OR_RETURN(const bool fits_so, attempt(p, repeated, bounded(), shortening));
+      fits = fits || fits_so;
+    }
+    for (const int64_t parts : {63, 62, 60, 56, 48, 0}) {
+      if (fits || (fits_ && parts < 62)) break;
+      SHW_ASSIGN_OR_RETURN(fits, attempt(p, repeated, bounded(parts, 64), shortening));
+    }
+    return fits;
   }
 
   // Of what fits, the fastest once more.
@@ -259,7 +298,8 @@ class Search {
 
   Status try_some() {
     SHW_ASSIGN_OR_RETURN(const uint32_t first_freely, close_in(freely()));
-    if (first_freely == choices_.count()) return close_in(bounded()).status();
+    is_tight_ = first_freely == choices_.count();
+    if (is_tight_) return close_in(bounded()).status();
     // Fewer repetitions, and collectives that start later.
     const int64_t room = limit_bytes_ - beside_;
     for (const int64_t share : {4, 2, 1})
@@ -291,8 +331,12 @@ class Search {
   Status try_policies() {
     for (const std::string_view name : RepeatChoices::kPolicies) {
       SHW_ASSIGN_OR_RETURN(const auto repeated, choices_.by_policy(name));
-      if (choices_.kept_bytes(repeated) <= bytes_in_both())
-        SHW_RETURN_IF_ERROR(attempt(repeated, bounded()).status());
+      if (choices_.kept_bytes(repeated) > bytes_in_both()) continue;
+      SHW_ASSIGN_OR_RETURN(bool fits, attempt(repeated, bounded()));
+      for (const int64_t parts : {63, 62}) {  // packing takes more than what is live
+        if (fits || !is_tight_) break;
+        SHW_ASSIGN_OR_RETURN(fits, attempt(repeated, bounded(parts, 64)));
+      }
     }
     return {};
   }
@@ -379,6 +423,7 @@ class Search {
   Monitor& monitor_;
   const RepeatChoices choices_;
   bool is_large_ = false;
+  bool is_tight_ = false;  // no choice fits with collectives as early as they want to start
   LifeRules life_rules_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;

@@ -171,15 +171,16 @@ TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
 
 // Of 32 layers only some choices are built: those around the limit, on a curve with all its
 // corners. Tags say what must be saved, so the curve bends where the least is kept. At the lowest
-// limit lives are shortened, and collectives start as early as it permits: as late as they can, the
-// step takes 417 ms.
+// limits lives are shortened, and collectives start as early as they permit: within 2.9 GiB as late
+// as they can, the step takes 417 ms; without shorter lives, within 2.99, 259 ms. Within 3.0463 a
+// program is found that fits only before it is packed more tightly.
 TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
   constexpr double kGap = 0.01;
   const std::vector<uint8_t> bytes = testing::test_graph("examples/llama8b_L32_8x8_einsum");
   CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
   options.recompute = *recompute_policy("auto");
-  double last_us = 300e3;
-  for (const double gib : {2.935, 3.273, 4.783}) {
+  double last_us = 270e3;
+  for (const double gib : {2.9, 2.99, 3.0463, 3.273, 4.783}) {
     SCOPED_TRACE(gib);
     options.memory_limit_bytes = static_cast<int64_t>(gib * 0x1p30);
     Monitor monitor;
@@ -188,8 +189,9 @@ TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
     EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     const double us = simulated_us(compiled->plan.program);
     EXPECT_LE(us, last_us) << "a lower limit gave a faster step";
-    if (gib > 3) {
-      EXPECT_LE(compiled->plan.summary.recompute_excess_us, kGap * us);
+    EXPECT_LE(compiled->plan.summary.recompute_excess_us, kGap * us);
+    if (gib > 2.95) {
+      EXPECT_LE(us, 225e3);
     }
     last_us = us;
   }
