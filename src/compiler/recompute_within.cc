@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "compiler/repeat_choices.h"
@@ -147,7 +148,11 @@ class Search {
     if (best_) return {};
     sort_stably(candidates, {}, &Candidate::kept_bytes);
     SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, late()).status());
-    return fits_ ? Status() : attempt_shortest_lives(candidates.front().repeated);
+    if (fits_) return {};
+    std::vector<std::vector<Repeated>> choices;
+    for (const Candidate& c : candidates)
+      if (c.shortens) choices.push_back(c.repeated);
+    return attempt_shortest_lives(choices);
   }
   Status attempt_with_less_room(const Candidate& c) {
     if (c.kept_bytes > bytes_in_both() || !may_win(c.least_us)) return {};
@@ -200,18 +205,36 @@ class Search {
     }
     return {};
   }
-  Status attempt_shortest_lives(const std::vector<Repeated>& repeated) {
-    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+  // Of these choices, the one that can hold the least.
+  Status attempt_shortest_lives(std::span<const std::vector<Repeated>> choices) {
+    std::optional<Program> smallest;
+    const std::vector<Repeated>* of_smallest = nullptr;
+    Shortening shortening;
+    int64_t least = INT64_MAX;
+    for (const std::vector<Repeated>& repeated : choices) {
+      SHW_RETURN_IF_ERROR(monitor_.poll());
+      SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+      Shortening of_choice;
+      const int64_t bytes = shorten_most(p, of_choice);
+      if (bytes >= least) continue;
+      least = bytes;
+      smallest = std::move(p);
+      of_smallest = &repeated;
+      shortening = of_choice;
+    }
+    return attempt(*std::move(smallest), *of_smallest, late(), shortening).status();
+  }
+  // What the fullest step then holds.
+  int64_t shorten_most(Program& p, Shortening& shortening) const {
     const int64_t as_it_is = shorten_lives(p, INT64_MAX, life_rules_).peak_bytes;
     int64_t reached = as_it_is;
-    Shortening shortening;
     for (const int64_t eighths : kShorterLives) {
       const ShortenedLives lives = shorten_lives(p, as_it_is / 8 * eighths, life_rules_);
       if (lives.peak_bytes >= reached) break;
       reached = lives.peak_bytes;
       shortening = {as_it_is / 8 * eighths, shortening.more_us + lives.more_us};
     }
-    return attempt(std::move(p), repeated, late(), shortening).status();
+    return reached;
   }
   // The limit, and host memory where it is used.
   int64_t bytes_in_both() const {
@@ -246,7 +269,7 @@ class Search {
     SHW_RETURN_IF_ERROR(try_policies());
     if (uses_host_) return {};
     if (is_tight_ || !fits_) SHW_RETURN_IF_ERROR(close_in_with_shorter_lives());
-    return fits_ ? Status() : attempt_shortest_lives(choices_.choice(choices_.count() - 1));
+    return fits_ ? Status() : attempt_shortest_lives({{choices_.choice(choices_.count() - 1)}});
   }
 
   // From the choice that keeps the least to one that keeps more, while that fits: what the last
