@@ -104,6 +104,7 @@ class Search {
   };
   // Of all choices, evenly; and lives of what is live at most, in eighths.
   static constexpr uint32_t kMostShortened = 8;
+  static constexpr double kMuchLonger = 1.005;
   static constexpr int64_t kShorterLives[] = {7, 6, 5, 4, 3};
 
   // The candidates are the same for every limit, and the fastest one that fits wins: so for a given
@@ -261,6 +262,7 @@ class Search {
   Status close_in_by_price() {
     SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choices_.choice(0), freely()));
     if (least_fits) return {};
+    free_us_ = kEndless;  // from now on of choices that repeat something
     SHW_RETURN_IF_ERROR(try_some());
     // Packing, and groups of steps, take more than what is live: aim lower, and at last start
     // collectives as late as they can.
@@ -268,10 +270,18 @@ class Search {
       if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded(parts)).status());
     SHW_RETURN_IF_ERROR(try_policies());
     if (uses_host_) return {};
-    if (is_tight_ || !fits_) SHW_RETURN_IF_ERROR(close_in_with_shorter_lives());
-    return fits_ ? Status() : attempt_shortest_lives({{choices_.choice(choices_.count() - 1)}});
+    const std::vector<Repeated> least = choices_.choice(choices_.count() - 1);
+    if (shorter_lives_may_pay() && choices_.kept_bytes(least) <= limit_bytes_)
+      SHW_RETURN_IF_ERROR(close_in_with_shorter_lives());
+    return fits_ ? Status() : attempt_shortest_lives({{least}});
   }
 
+  // Nothing fits, or what does waits for collectives that have no room to start early, or leaves
+  // room unused.
+  bool shorter_lives_may_pay() const {
+    return !fits_ || (is_tight_ && (best_us_ > kMuchLonger * free_us_ ||
+                                    least_excess_us_ > (kMuchLonger - 1) * best_us_));
+  }
   // From the choice that keeps the least to one that keeps more, while that fits: what the last
   // trifles free is dear.
   Status close_in_with_shorter_lives() {
@@ -380,6 +390,8 @@ class Search {
     if (!finish_unscheduled(p, room, uses_host_)) return false;
     SHW_RETURN_IF_ERROR(run_schedule(p));
     const double us = simulated_us(p);
+    if (room.arena_limit_bytes == INT64_MAX && !room.prefetch_bytes)
+      free_us_ = std::min(free_us_, us);
     const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
     if (skips_slower_ && us >= least_us &&
         shortening.more_us + choices_.excess_us(repeated, 0) >= least_excess_us_)
@@ -446,7 +458,8 @@ class Search {
   Monitor& monitor_;
   const RepeatChoices choices_;
   bool is_large_ = false;
-  bool is_tight_ = false;  // no choice fits with collectives as early as they want to start
+  double free_us_ = kEndless;  // the shortest with collectives as early as they want to start
+  bool is_tight_ = false;      // no choice fits with collectives as early as they want to start
   LifeRules life_rules_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
