@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "compiler/repeat_choices.h"
@@ -27,7 +28,8 @@ constexpr uint64_t kAllSteps = 80'000;
 constexpr uint64_t kMostStepsOfAll = 400'000;
 // A sum of prices and the simulator add them in different orders.
 constexpr double kRounding = 1e-9;
-constexpr int kAttempts = 6;  // to close in on the first choice that fits
+// To close in on the first choice that fits; with shorter lives, each takes several programs.
+constexpr int kAttempts = 6, kAttemptsShortened = 4;
 
 // For how long compute is busy: no schedule takes less.
 double busy_us(const Program& p) {
@@ -85,8 +87,8 @@ class Search {
   };
   Room freely() const { return {}; }
   Room late() const { return {.prefetch_bytes = 0}; }
-  Room bounded(int64_t parts = 32) const {
-    return {.arena_limit_bytes = limit_bytes_ / 32 * parts};
+  Room bounded(int64_t parts = 32, int64_t of = 32) const {
+    return {.arena_limit_bytes = limit_bytes_ / of * parts};
   }
 
   struct Candidate {
@@ -102,6 +104,7 @@ class Search {
   };
   // Of all choices, evenly; and lives of what is live at most, in eighths.
   static constexpr uint32_t kMostShortened = 8;
+  static constexpr double kMuchLonger = 1.005;
   static constexpr int64_t kShorterLives[] = {7, 6, 5, 4, 3};
 
   // The candidates are the same for every limit, and the fastest one that fits wins: so for a given
@@ -146,7 +149,11 @@ class Search {
     if (best_) return {};
     sort_stably(candidates, {}, &Candidate::kept_bytes);
     SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, late()).status());
-    return fits_ ? Status() : attempt_shortest_lives(candidates.front().repeated);
+    if (fits_) return {};
+    std::vector<std::vector<Repeated>> choices;
+    for (const Candidate& c : candidates)
+      if (c.shortens) choices.push_back(c.repeated);
+    return attempt_shortest_lives(choices);
   }
   Status attempt_with_less_room(const Candidate& c) {
     if (c.kept_bytes > bytes_in_both() || !may_win(c.least_us)) return {};
@@ -199,18 +206,36 @@ class Search {
     }
     return {};
   }
-  Status attempt_shortest_lives(const std::vector<Repeated>& repeated) {
-    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+  // Of these choices, the one that can hold the least.
+  Status attempt_shortest_lives(std::span<const std::vector<Repeated>> choices) {
+    std::optional<Program> smallest;
+    const std::vector<Repeated>* of_smallest = nullptr;
+    Shortening shortening;
+    int64_t least = INT64_MAX;
+    for (const std::vector<Repeated>& repeated : choices) {
+      SHW_RETURN_IF_ERROR(monitor_.poll());
+      SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+      Shortening of_choice;
+      const int64_t bytes = shorten_most(p, of_choice);
+      if (bytes >= least) continue;
+      least = bytes;
+      smallest = std::move(p);
+      of_smallest = &repeated;
+      shortening = of_choice;
+    }
+    return attempt(*std::move(smallest), *of_smallest, late(), shortening).status();
+  }
+  // What the fullest step then holds.
+  int64_t shorten_most(Program& p, Shortening& shortening) const {
     const int64_t as_it_is = shorten_lives(p, INT64_MAX, life_rules_).peak_bytes;
     int64_t reached = as_it_is;
-    Shortening shortening;
     for (const int64_t eighths : kShorterLives) {
       const ShortenedLives lives = shorten_lives(p, as_it_is / 8 * eighths, life_rules_);
       if (lives.peak_bytes >= reached) break;
       reached = lives.peak_bytes;
       shortening = {as_it_is / 8 * eighths, shortening.more_us + lives.more_us};
     }
-    return attempt(std::move(p), repeated, late(), shortening).status();
+    return reached;
   }
   // The limit, and host memory where it is used.
   int64_t bytes_in_both() const {
@@ -237,15 +262,62 @@ class Search {
   Status close_in_by_price() {
     SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choices_.choice(0), freely()));
     if (least_fits) return {};
+    free_us_ = kEndless;  // from now on of choices that repeat something
     SHW_RETURN_IF_ERROR(try_some());
     // Packing, and groups of steps, take more than what is live: aim lower, and at last start
     // collectives as late as they can.
     for (const int64_t parts : {31, 30, 28, 24, 0})
       if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded(parts)).status());
     SHW_RETURN_IF_ERROR(try_policies());
-    if (fits_ || uses_host_) return {};
-    SHW_RETURN_IF_ERROR(attempt_shorter_lives(choices_.choice(choices_.count() - 1)));
-    return fits_ ? Status() : attempt_shortest_lives(choices_.choice(choices_.count() - 1));
+    if (uses_host_) return {};
+    const std::vector<Repeated> least = choices_.choice(choices_.count() - 1);
+    if (shorter_lives_may_pay() && choices_.kept_bytes(least) <= limit_bytes_)
+      SHW_RETURN_IF_ERROR(close_in_with_shorter_lives());
+    return fits_ ? Status() : attempt_shortest_lives({{least}});
+  }
+
+  // Nothing fits, or what does waits for collectives that have no room to start early, or leaves
+  // room unused.
+  bool shorter_lives_may_pay() const {
+    return !fits_ || (is_tight_ && (best_us_ > kMuchLonger * free_us_ ||
+                                    least_excess_us_ > (kMuchLonger - 1) * best_us_));
+  }
+  // From the choice that keeps the least to one that keeps more, while that fits: what the last
+  // trifles free is dear.
+  Status close_in_with_shorter_lives() {
+    const auto kept = [&](uint32_t k) { return choices_.kept_bytes(choices_.choice(k)); };
+    uint32_t low = 0, high = choices_.count() - 1;
+    SHW_ASSIGN_OR_RETURN(const bool fits, fits_with_shorter_lives(high));
+    for (int i = 0; fits && i < kAttemptsShortened && high - low > 1; ++i) {
+      const int64_t bytes = low == 0 ? limit_bytes_ - beside_ : (kept(low) + kept(high)) / 2;
+      const uint32_t k = std::clamp(choices_.first_keeping(bytes), low + 1, high - 1);
+      SHW_ASSIGN_OR_RETURN(const bool fits_more, fits_with_shorter_lives(k));
+      (fits_more ? high : low) = k;
+    }
+    return {};
+  }
+  // What is shortened more leaves more room for collectives that start early, so these start later
+  // only where no shorter lives fit.
+  Result<bool> fits_with_shorter_lives(uint32_t k) {
+    const std::vector<Repeated> repeated = choices_.choice(k);
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+    Shortening shortening;
+    int64_t reached = INT64_MAX;
+    bool fits = false;
+    for (const int64_t parts : {32, 31, 30}) {
+      shortening.live_bytes = limit_bytes_ / 32 * parts;
+      const ShortenedLives lives = shorten_lives(p, shortening.live_bytes, life_rules_);
+      shortening.more_us += lives.more_us;
+      if (lives.peak_bytes >= reached) break;
+      reached = lives.peak_bytes;
+      SHW_ASSIGN_OR_RETURN(const bool fits_so, attempt(p, repeated, bounded(), shortening));
+      fits = fits || fits_so;
+    }
+    for (const int64_t parts : {63, 62, 60, 56, 48, 0}) {
+      if (fits || (fits_ && parts < 62)) break;
+      SHW_ASSIGN_OR_RETURN(fits, attempt(p, repeated, bounded(parts, 64), shortening));
+    }
+    return fits;
   }
 
   // Of what fits, the fastest once more.
@@ -259,7 +331,8 @@ class Search {
 
   Status try_some() {
     SHW_ASSIGN_OR_RETURN(const uint32_t first_freely, close_in(freely()));
-    if (first_freely == choices_.count()) return close_in(bounded()).status();
+    is_tight_ = first_freely == choices_.count();
+    if (is_tight_) return close_in(bounded()).status();
     // Fewer repetitions, and collectives that start later.
     const int64_t room = limit_bytes_ - beside_;
     for (const int64_t share : {4, 2, 1})
@@ -291,8 +364,12 @@ class Search {
   Status try_policies() {
     for (const std::string_view name : RepeatChoices::kPolicies) {
       SHW_ASSIGN_OR_RETURN(const auto repeated, choices_.by_policy(name));
-      if (choices_.kept_bytes(repeated) <= bytes_in_both())
-        SHW_RETURN_IF_ERROR(attempt(repeated, bounded()).status());
+      if (choices_.kept_bytes(repeated) > bytes_in_both()) continue;
+      SHW_ASSIGN_OR_RETURN(bool fits, attempt(repeated, bounded()));
+      for (const int64_t parts : {63, 62}) {  // packing takes more than what is live
+        if (fits || !is_tight_) break;
+        SHW_ASSIGN_OR_RETURN(fits, attempt(repeated, bounded(parts, 64)));
+      }
     }
     return {};
   }
@@ -313,6 +390,8 @@ class Search {
     if (!finish_unscheduled(p, room, uses_host_)) return false;
     SHW_RETURN_IF_ERROR(run_schedule(p));
     const double us = simulated_us(p);
+    if (room.arena_limit_bytes == INT64_MAX && !room.prefetch_bytes)
+      free_us_ = std::min(free_us_, us);
     const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
     if (skips_slower_ && us >= least_us &&
         shortening.more_us + choices_.excess_us(repeated, 0) >= least_excess_us_)
@@ -379,6 +458,8 @@ class Search {
   Monitor& monitor_;
   const RepeatChoices choices_;
   bool is_large_ = false;
+  double free_us_ = kEndless;  // the shortest with collectives as early as they want to start
+  bool is_tight_ = false;      // no choice fits with collectives as early as they want to start
   LifeRules life_rules_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;

@@ -28,8 +28,9 @@ struct WithinOptions {
 // apart, with collectives that start early or late, and the shortest simulated step that fits wins:
 // it is never longer under a higher limit. Where none of these fits, and for a large program, it
 // is built for about ten choices: those between which the first one lies that fits, and some that
-// repeat less and start collectives later. The winner is scheduled once more with fused
-// collectives, and they stay where that makes it faster and it still fits.
+// repeat less and start collectives later; where no choice fits with collectives as early as they
+// want to start, with shorter lives as well (recompute/shorten_lives.h). The winner is scheduled
+// once more with fused collectives, and they stay where that makes it faster and it still fits.
 //
 // With a link to host memory each choice is tried without it and with as much there as the link can
 // carry. Without it comes first, so host memory is used where that gives a shorter step.

@@ -8,25 +8,43 @@
 namespace shw {
 namespace {
 
+// What placing storages changes.
+struct Places {
+  explicit Places(const Program& p)
+      : storages(p.storages),
+        arena_bytes(p.arena_bytes),
+        session_bytes(p.session_bytes),
+        host_bytes(p.host_bytes),
+        group_bytes(p.group_bytes),
+        live_peak_bytes(p.live_peak_bytes) {}
+
+  IndexVec<StorageId, ProgramStorage> storages;
+  int64_t arena_bytes, session_bytes, host_bytes, group_bytes, live_peak_bytes;
+
+  void swap_with(Program& p) {
+    std::swap(storages, p.storages);
+    std::swap(arena_bytes, p.arena_bytes);
+    std::swap(session_bytes, p.session_bytes);
+    std::swap(host_bytes, p.host_bytes);
+    std::swap(group_bytes, p.group_bytes);
+    std::swap(live_peak_bytes, p.live_peak_bytes);
+  }
+};
+
 // What forming groups, repeating steps in them and placing storages changes.
 struct Order {
   explicit Order(const Program& p)
-      : steps(p.steps),
-        entries(p.entries),
-        values(p.values),
-        storages(p.storages),
-        num_events(p.num_events) {
+      : steps(p.steps), entries(p.entries), values(p.values), places(p), num_events(p.num_events) {
     for (const Port& port : p.ports) ports.push_back(port.value);
   }
 
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;  // which steps they have
   IndexVec<ValueId, ProgramValue> values;
-  IndexVec<StorageId, ProgramStorage> storages;
+  Places places;
   std::vector<FusedGroup> groups;
   std::vector<ValueId> ports;
   uint32_t num_events;
-  int64_t arena_bytes = 0, session_bytes = 0, host_bytes = 0, group_bytes = 0, live_peak_bytes = 0;
 
   void swap_with(Program& p) {
     steps.swap(p.steps);
@@ -35,13 +53,8 @@ struct Order {
     std::swap(num_events, p.num_events);
     for (size_t i = 0; i < ports.size(); ++i)
       std::swap(ports[i], p.ports[PortId{static_cast<uint32_t>(i)}].value);
-    std::swap(storages, p.storages);
+    places.swap_with(p);
     groups.swap(p.fused_groups);
-    std::swap(arena_bytes, p.arena_bytes);
-    std::swap(session_bytes, p.session_bytes);
-    std::swap(host_bytes, p.host_bytes);
-    std::swap(group_bytes, p.group_bytes);
-    std::swap(live_peak_bytes, p.live_peak_bytes);
   }
 };
 
@@ -68,8 +81,13 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, M
 
 Status pack_tightly(Program& program, Monitor& monitor) {
   static constexpr const PassDef* kPack[] = {&kPlanMemory};
+  // What aims for less can end with more.
+  const int64_t before = scratch_bytes(program);
+  Places places(program);
   program.enough_bytes = 0;
-  return run_passes(program, kPack, monitor).status();
+  SHW_RETURN_IF_ERROR(run_passes(program, kPack, monitor).status());
+  if (scratch_bytes(program) > before) places.swap_with(program);
+  return {};
 }
 
 }  // namespace shw

@@ -36,10 +36,9 @@ struct Again {
   StorageId storage;
   uint32_t reader = kNoStep;    // the next one
   std::vector<uint32_t> steps;  // in front of it, ascending
+  std::vector<uint8_t> moves;   // by step: nothing needs it earlier
   int64_t saved_bytes = 0;
-  double us = 0;
-  bool moves = false;  // the step itself is not needed earlier
-  double more_us() const { return moves ? 0 : us; }
+  double more_us = 0;  // of those that are needed earlier, too
 };
 
 // Looks for the change that saves the most for its time.
@@ -52,7 +51,8 @@ class AgainFinder {
         least_bytes_(least_bytes),
         rules_(rules),
         before_(p.storages.size(), kNoStep),
-        behind_(p.storages.size(), kNoStep) {}
+        behind_(p.storages.size(), kNoStep),
+        num_uses_(p.storages.size(), 0) {}
 
   std::optional<Again> find() {
     find_uses_around();
@@ -61,7 +61,7 @@ class AgainFinder {
     for (uint32_t s = 0; s < before_.size(); ++s) {
       std::optional<Again> again = again_of(StorageId{s});
       if (!again) continue;
-      const double value = saves(again->saved_bytes, again->more_us());
+      const double value = saves(again->saved_bytes, again->more_us);
       if (value > most) most = value, best = std::move(again);
     }
     return best;
@@ -79,6 +79,8 @@ class AgainFinder {
     for (auto i = static_cast<uint32_t>(p_.steps.size()); --i > fullest_.at;)
       for_operands(i, [&](StorageId s) { behind_[s.v] = i; });
     for_operands(fullest_.at, [&](StorageId s) { before_[s.v] = behind_[s.v] = kNoStep; });
+    for (uint32_t i = 0; i < p_.steps.size(); ++i)
+      for_operands(i, [&](StorageId s) { ++num_uses_[s.v]; });
   }
 
   std::optional<Again> again_of(StorageId s) const {
@@ -92,15 +94,31 @@ class AgainFinder {
     again.saved_bytes = padded_bytes(p_, s);
     if (!add(life.writer, again) || again.saved_bytes < least_bytes_) return {};
     std::ranges::sort(again.steps);
-    for (uint32_t i : again.steps) again.us += std::max(p_.steps[i].cost_us, 0.0);
-    again.moves =
-        again.steps.size() == 1 && before_[s.v] == life.writer && makes_only(life.writer, s);
+    find_moves(again);
+    for (size_t k = 0; k < again.steps.size(); ++k)
+      if (!again.moves[k]) again.more_us += std::max(p_.steps[again.steps[k]].cost_us, 0.0);
     return again;
   }
-  bool makes_only(uint32_t step, StorageId only) const {
-    bool does = true;
-    for_storages(p_, p_.steps[step].outputs, [&](StorageId s) { does &= s == only; });
-    return does;
+  // From the last one: a step moves if only the reader, and steps that move, need what it makes.
+  void find_moves(Again& again) const {
+    again.moves.assign(again.steps.size(), 0);
+    for (size_t k = again.steps.size(); k-- > 0;) {
+      bool is_needed = false;
+      for_storages(p_, p_.steps[again.steps[k]].outputs, [&](StorageId s) {
+        is_needed |= s == again.storage ? before_[s.v] != again.steps[k]
+                                        : num_uses_[s.v] > uses_by_moving(s, again, k);
+      });
+      again.moves[k] = !is_needed;
+    }
+  }
+  // By step k itself, and by those behind it that move.
+  uint32_t uses_by_moving(StorageId s, const Again& again, size_t k) const {
+    uint32_t count = 0;
+    const auto add = [&](StorageId used) { count += used == s; };
+    for_storages(p_, p_.steps[again.steps[k]].outputs, add);
+    for (size_t later = k + 1; later < again.steps.size(); ++later)
+      if (again.moves[later]) for_storages(p_, p_.steps[again.steps[later]].inputs, add);
+    return count;
   }
 
   // The step again, with what it needs. False: that is not possible, or takes too many steps.
@@ -140,6 +158,7 @@ class AgainFinder {
   const int64_t least_bytes_;
   const LifeRules& rules_;
   std::vector<uint32_t> before_, behind_;  // by storage: the uses around the fullest step
+  std::vector<uint32_t> num_uses_;         // by storage: of all
 };
 
 // Writes the steps in front of the reader.
@@ -155,10 +174,10 @@ class AgainWriter {
           copy_[s.v] = p_.storages.push_back({p_.storages[s].bytes, StorageKind::kArena});
       });
     std::vector<ProgramStep> steps;
-    for (uint32_t i : again_.steps) {
-      ProgramStep step = p_.steps[i];
+    for (size_t k = 0; k < again_.steps.size(); ++k) {
+      ProgramStep step = p_.steps[again_.steps[k]];
       step.phase = p_.steps[again_.reader].phase;
-      step.recomputed = step.recomputed || !again_.moves;
+      step.recomputed = step.recomputed || !again_.moves[k];
       for (ValueId& v : step.inputs) v = copy_of(v);
       for (ValueId& v : step.outputs) v = is_needed(v) ? copy_of(v) : ValueId();
       steps.push_back(std::move(step));
@@ -168,7 +187,8 @@ class AgainWriter {
         if (v.valid() && p_.values[v].storage == again_.storage) v = copy_of(v);
     p_.steps.insert(p_.steps.begin() + again_.reader, std::move_iterator(steps.begin()),
                     std::move_iterator(steps.end()));
-    if (again_.moves) p_.steps.erase(p_.steps.begin() + again_.steps[0]);
+    for (size_t k = again_.steps.size(); k-- > 0;)
+      if (again_.moves[k]) p_.steps.erase(p_.steps.begin() + again_.steps[k]);
   }
 
  private:
@@ -210,10 +230,10 @@ ShortenedLives shorten_entry(Program& p, int64_t bytes, const LifeRules& rules) 
     const std::optional<RowParts> run = best_row_parts(p, fullest, least, rules.copy_us);
     if (!again && !run) break;
     if (in_vain == 0) best_steps = p.steps;
-    if (!run || (again && saves(again->saved_bytes, again->more_us()) >=
+    if (!run || (again && saves(again->saved_bytes, again->more_us) >=
                               saves(run->saved_bytes, run->more_us))) {
       AgainWriter(p, *again).write();
-      now.more_us += again->more_us();
+      now.more_us += again->more_us;
     } else {
       run_in_parts(p, *run);
       now.more_us += run->more_us;

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "bench/deeper_model.h"
 #include "compiler/place.h"
 #include "plan/report.h"
 #include "rewrite/verify.h"
@@ -113,6 +114,31 @@ TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
   EXPECT_LE(bytes, 0.6 * static_cast<double>(without->plan.summary.memory_program_bytes));
 }
 
+// Of four layers on few ranks the choice that keeps the least takes 18.2 GiB, since what it
+// computes again is held all at once; another one takes less.
+TEST(NamedLimit, IsOfTheChoiceThatCanHoldTheLeast) {
+  const auto two = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
+  ASSERT_TRUE(two.ok()) << two.status().message();
+  auto graph = bench::deeper_model(*two, 4, {});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (uint32_t n = 0; n < graph->num_nodes(); ++n)
+    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+  const std::vector<uint8_t> bytes = write_graph(*graph);
+  CompileOptions options{.mesh = "dp=2,tp=4", .keep_graph = false};
+  options.recompute = *recompute_policy("auto");
+  options.memory_limit_bytes = int64_t{1} << 30;
+  Monitor monitor;
+  const auto refused = compile(bytes, options, monitor);
+  ASSERT_FALSE(refused.ok());
+  const std::string message = refused.status().message();
+  const size_t named = message.rfind('(', message.find(" bytes)"));
+  ASSERT_NE(named, std::string::npos) << message;
+  options.memory_limit_bytes = std::stoll(message.substr(named + 1));
+  EXPECT_LE(options.memory_limit_bytes, int64_t{14} << 30) << message;
+  const auto found = compile(bytes, options, monitor);
+  ASSERT_TRUE(found.ok()) << message << "; " << found.status().message();
+}
+
 // Of two layers, little more than half of what they take without a limit is enough, although ports
 // are 34 % of that: lives are shortened (recompute/shorten_lives.h).
 TEST(LowestLimit, OfTwoLayersIsAboutHalfOfWhatTheyTakeWithout) {
@@ -171,15 +197,16 @@ TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
 
 // Of 32 layers only some choices are built: those around the limit, on a curve with all its
 // corners. Tags say what must be saved, so the curve bends where the least is kept. At the lowest
-// limit lives are shortened, and collectives start as early as it permits: as late as they can, the
-// step takes 417 ms.
+// limits lives are shortened, and collectives start as early as they permit: within 2.9 GiB as late
+// as they can, the step takes 417 ms; without shorter lives, within 2.99, 259 ms. Within 3.0463 a
+// program is found that fits only before it is packed more tightly.
 TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
   constexpr double kGap = 0.01;
   const std::vector<uint8_t> bytes = testing::test_graph("examples/llama8b_L32_8x8_einsum");
   CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
   options.recompute = *recompute_policy("auto");
-  double last_us = 300e3;
-  for (const double gib : {2.935, 3.273, 4.783}) {
+  double last_us = 270e3;
+  for (const double gib : {2.9, 2.99, 3.0463, 3.273, 4.783}) {
     SCOPED_TRACE(gib);
     options.memory_limit_bytes = static_cast<int64_t>(gib * 0x1p30);
     Monitor monitor;
@@ -188,8 +215,9 @@ TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
     EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     const double us = simulated_us(compiled->plan.program);
     EXPECT_LE(us, last_us) << "a lower limit gave a faster step";
-    if (gib > 3) {
-      EXPECT_LE(compiled->plan.summary.recompute_excess_us, kGap * us);
+    EXPECT_LE(compiled->plan.summary.recompute_excess_us, kGap * us);
+    if (gib > 2.95) {
+      EXPECT_LE(us, 225e3);
     }
     last_us = us;
   }

@@ -119,6 +119,29 @@ TEST(ShortenLives, AStepThatIsNotNeededEarlierMoves) {
   EXPECT_FALSE(s.p.steps[2].recomputed);
 }
 
+// Nor is its operand: neither is done twice.
+TEST(ShortenLives, WhatOnlyAMovingStepReadsMovesWithIt) {
+  for (const bool is_shared : {false, true}) {
+    SCOPED_TRACE(is_shared);
+    TensorSketch s;
+    const ValueId x = s.input({64, 64});
+    const ValueId operand = s.step("exp", {x}, {64, 64}, 3);
+    const ValueId held = s.step("sin", {operand}, {64, 64}, 3);
+    if (is_shared) s.output(s.step("cos", {operand}, {64, 64}, 3));
+    const ValueId large = s.step("mm", {x, x}, {64, 64}, 9);
+    s.output(s.step("mm", {large, s.step("mm", {large, x}, {64, 64}, 9)}, {64, 64}, 9));
+    s.output(s.step("mm", {x, held}, {64, 64}, 9));
+    EXPECT_EQ(fullest_bytes(s.p), 3 * 16384);
+    const ShortenedLives lives = shorten(s, 2 * 16384);
+    EXPECT_EQ(s.kernels(), is_shared ? (Names{"exp", "cos", "mm", "mm", "mm", "exp", "sin", "mm"})
+                                     : (Names{"mm", "mm", "mm", "exp", "sin", "mm"}));
+    EXPECT_EQ(lives.more_us, is_shared ? 3 : 0);
+    const size_t sine = s.p.steps.size() - 2;
+    EXPECT_FALSE(s.p.steps[sine].recomputed);
+    EXPECT_EQ(s.p.steps[sine - 1].recomputed, is_shared);
+  }
+}
+
 // What lies there was made from something that is gone: if small, it is held; else made again.
 TEST(ShortenLives, OperandsAreHeldOrComputedAgain) {
   for (const bool is_small : {true, false}) {
