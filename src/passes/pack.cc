@@ -282,14 +282,15 @@ class Packer {
 }  // namespace
 
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
-                     int64_t enough_bytes, Monitor& monitor) {
+                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor) {
   const int64_t peak = *std::ranges::max_element(live);
   const auto first_empty = std::stable_partition(
       lives.begin(), lives.end(), [](const Life& l) { return l.bytes > 0 && l.begin < l.end; });
   for (auto l = first_empty; l != lives.end(); ++l) l->offset = 0;
   const std::span<Life> filled(lives.begin(), first_empty);
   if (filled.empty()) return 0;
-  const int64_t small = std::max(peak + peak / kSlack, enough_bytes);
+  int64_t small = std::max(peak + peak / kSlack, enough_bytes);
+  if (peak <= fitting_bytes) small = std::min(small, fitting_bytes);
   const int64_t goal = std::max(small / kArenaAlignment * kArenaAlignment, peak);
   Packer packer(filled, peak, goal, monitor);
   SHW_RETURN_IF_ERROR(packer.by_rules());
