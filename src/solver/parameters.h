@@ -213,7 +213,8 @@ inline constexpr double kBalanced = 0.05;
 namespace fronts {
 
 // Of the tables' entries and of the items of all fronts; beyond, fronts are given up. Tables of 64
-// MB were too few for 32 layers within 23 GB, with 128 they are proven; up to 1024 nothing differs.
+// MB were too few for 32 layers within 23 GB; with 128 to 512 they are proven alike. A front takes
+// twice as much, for each thread.
 inline constexpr uint64_t kMaxTableBytes = 256ull << 20;
 inline constexpr size_t kMaxItems = 4'000'000;
 
