@@ -68,6 +68,7 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, M
   static constexpr const PassDef* kWithout[] = {&kPlanMemory};
   if (limit_bytes == INT64_MAX) return run_passes(program, kAll, monitor).status();
   program.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
+  program.fitting_bytes = packing == Packing::kTight ? limit_bytes : INT64_MAX;
   SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, monitor).status());
   Order other(program);
   SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, monitor).status());

@@ -1,5 +1,5 @@
 // Packs lifetimes in several ways, one after another, until the arena is within kSlack of the
-// fullest step, which no arena can be smaller than:
+// fullest step, which no arena can be smaller than, and within the limit if that step is:
 //
 //   1. Onto a skyline (skyline.h) by four rules: the longest first; the largest product of length
 //      and bytes; two rules in between. One of these is enough for most programs.
@@ -8,7 +8,7 @@
 //   3. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
 //      to lifetimes near those that end above the goal. After kPatience changes in vain it begins
 //      again by another rule.
-//   4. The second again for longer, from the best arena, too.
+//   4. The second again for longer, from the best arena, too, unless only the limit asks for less.
 //
 // 2 to 4 are bounded by work: some 40, 50 and 500 ms. If a first skyline would take too long, as
 // for hundreds of thousands of lifetimes, a free list places them in order of time. Arenas are the
@@ -282,21 +282,25 @@ class Packer {
 }  // namespace
 
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
-                     int64_t enough_bytes, Monitor& monitor) {
+                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor) {
   const int64_t peak = *std::ranges::max_element(live);
   const auto first_empty = std::stable_partition(
       lives.begin(), lives.end(), [](const Life& l) { return l.bytes > 0 && l.begin < l.end; });
   for (auto l = first_empty; l != lives.end(); ++l) l->offset = 0;
   const std::span<Life> filled(lives.begin(), first_empty);
   if (filled.empty()) return 0;
-  const int64_t small = std::max(peak + peak / kSlack, enough_bytes);
-  const int64_t goal = std::max(small / kArenaAlignment * kArenaAlignment, peak);
+  const auto aligned = [&](int64_t bytes) {
+    return std::max(bytes / kArenaAlignment * kArenaAlignment, peak);
+  };
+  const int64_t small = aligned(std::max(peak + peak / kSlack, enough_bytes));
+  const int64_t goal = peak <= fitting_bytes ? std::min(small, aligned(fitting_bytes)) : small;
   Packer packer(filled, peak, goal, monitor);
   SHW_RETURN_IF_ERROR(packer.by_rules());
   if (enough_bytes == 0 || peak <= enough_bytes) {
     SHW_RETURN_IF_ERROR(packer.eject(kEjectionTests));
     SHW_RETURN_IF_ERROR(packer.by_changes());
-    if (enough_bytes == 0) SHW_RETURN_IF_ERROR(packer.eject(kTightTests));
+    if (enough_bytes == 0 && packer.best().bytes > small)
+      SHW_RETURN_IF_ERROR(packer.eject(kTightTests));
   }
   for (size_t i = 0; i < filled.size(); ++i) filled[i].offset = packer.best().offsets[i];
   return packer.best().bytes;

@@ -11,8 +11,9 @@ namespace shw {
 
 // Sets the offset of each lifetime and may reorder them. `live` is live_bytes() of them: no arena
 // is smaller than its maximum. If that exceeds `enough_bytes`, the arena is the first that is
-// found. The result is its size.
+// found. Near that maximum an arena is small enough, unless it exceeds `fitting_bytes` and the
+// maximum does not. The result is its size.
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
-                     int64_t enough_bytes, Monitor& monitor);
+                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor);
 
 }  // namespace shw

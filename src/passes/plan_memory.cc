@@ -35,11 +35,12 @@ void place_session(Program& p) {
 struct Memory {
   int64_t bytes = 0, live_peak_bytes = 0;
 };
-Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, Monitor& monitor) {
+Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, int64_t fitting_bytes,
+                     Monitor& monitor) {
   std::vector<Life> lives = lives_of(p, kind);
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
   Memory memory{.live_peak_bytes = *std::ranges::max_element(live)};
-  SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, enough_bytes, monitor));
+  SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, enough_bytes, fitting_bytes, monitor));
   for (const Life& l : lives) p.storages[StorageId{l.storage}].offset_bytes = l.offset;
   return memory;
 }
@@ -49,16 +50,18 @@ Status place_all(Program& p, Monitor& monitor) {
   const bool uses_host = std::ranges::any_of(
       p.storages, [](const ProgramStorage& s) { return s.kind == StorageKind::kHost; });
   if (uses_host) {
-    SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, 0, monitor));
+    SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, 0, INT64_MAX, monitor));
   }
   if (!p.fused_groups.empty()) {
-    SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, 0, monitor));
+    SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, 0, INT64_MAX, monitor));
   }
   place_session(p);
   lend_outputs(p);
   const int64_t enough =
       p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - p.session_bytes, 1) : 0;
-  SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, enough, monitor));
+  const int64_t fitting =
+      p.fitting_bytes < INT64_MAX ? p.fitting_bytes - p.session_bytes : INT64_MAX;
+  SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, enough, fitting, monitor));
   p.arena_bytes = arena.bytes;
   p.live_peak_bytes = arena.live_peak_bytes;
   p.host_bytes = host.bytes;

@@ -224,6 +224,9 @@ struct Program {
   // Of scratch: packing stops at this, and does little for a program that cannot be so small. For
   // programs that are only tried. Not part of the bytes.
   int64_t enough_bytes = 0;
+  // Of scratch: packing goes on until it takes no more than this, if the fullest step does not. Not
+  // part of the bytes.
+  int64_t fitting_bytes = INT64_MAX;
   // What starting collectives early may cost: so much more scratch than if none started before its
   // reader, and at most so many compute steps between a collective and its first reader. Not part
   // of the bytes.

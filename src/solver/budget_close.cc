@@ -54,6 +54,7 @@ Status BudgetCloser::run() {
   if (!is_rough_ && rest->rows->size() > 0 &&
       edge_cells(rest->stage->problem) >= search_.options().huge_cells) {
     SHW_ASSIGN_OR_RETURN(rest, begin_among_likely(std::move(*rest)));
+    begun_among_likely_ = true;
   }
   if (rest) SHW_RETURN_IF_ERROR(visit(std::move(*rest), true));
   while (!open_.empty() && !stopped()) {
@@ -262,9 +263,11 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   const uint32_t steps = is_root           ? large ? kLargeRootSteps : kRootSteps
                          : part.is_counted ? kCountedSteps
                                            : kNodeSteps;
-  const uint32_t bundle_from = !prices_anew                                  ? UINT32_MAX
-                               : relaxation.has_prices() && !averages_first_ ? 2
-                                                                             : kAverageSteps;
+  // Prices of other labels, as a warm start has, are some where the bundle gets stuck.
+  const bool is_led = part.is_counted || begun_among_likely_;
+  const uint32_t bundle_from = !prices_anew                        ? UINT32_MAX
+                               : is_led && relaxation.has_prices() ? 2
+                                                                   : kAverageSteps;
   bool rises = true;
   for (uint32_t step = 0; rises && step <= steps; ++step) {
     if (step == 0) {

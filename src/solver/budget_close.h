@@ -53,11 +53,7 @@ class BudgetCloser {
   // `is_rough`: branches on single variables only, with prices by averages, and leaves the
   // incumbent to labellings met on the way.
   BudgetCloser(Search& search, const PlacementProblem& root, bool is_rough = false)
-      : search_(search),
-        root_(root),
-        is_rough_(is_rough),
-        averages_first_(search.options().averages_first),
-        open_(search) {}
+      : search_(search), root_(root), is_rough_(is_rough), open_(search) {}
 
   Status run();
 
@@ -124,10 +120,11 @@ class BudgetCloser {
 
   Search& search_;
   const PlacementProblem& root_;
-  const bool is_rough_, averages_first_;
+  const bool is_rough_;
   std::vector<BudgetRows::Point> points_;                 // the points of the root's rows
   std::shared_ptr<const std::vector<uint32_t>> classes_;  // of the root's variables
   OpenParts<OpenPart> open_;
+  bool begun_among_likely_ = false;          // with the prices that this led to
   bool descending_ = false;                  // take the last of open_ next
   uint64_t dives_ = 0;                       // that have ended, of a rough search
   std::shared_ptr<const Stage> root_stage_;  // null: on a lane, or rough

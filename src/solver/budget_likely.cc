@@ -147,8 +147,7 @@ Status BudgetCloser::solve_core(const Part& part, Core& core, bool is_last) {
                 {.relative_gap = std::max(search_.options().relative_gap, open),
                  .max_branch_nodes = is_last ? search_.options().max_branch_nodes : 0,
                  .prices = core.prices,
-                 .is_rough = false,
-                 .averages_first = true},
+                 .is_rough = false},
                 search_.watch()));
   if (!made.prices.empty()) core.prices = std::move(made.prices);
   if (made.choice.empty()) return {};

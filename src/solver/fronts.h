@@ -25,7 +25,7 @@ struct FrontAnswer {
 
 // `exact`: at most kMaxExactRows. `prices`: by row, of those too. `limit`: labellings that cost as
 // much are of no interest. nullopt: takes more than `max_cells` of work, or too much memory.
-inline constexpr size_t kMaxExactRows = 3;
+inline constexpr size_t kMaxExactRows = 4;
 Result<std::optional<FrontAnswer>> minimise_within_rows(
     const PlacementProblem& problem, const BudgetRows& rows, std::span<const size_t> exact,
     std::span<const double> prices, double limit, uint64_t max_cells, Watch& watch);

@@ -143,9 +143,6 @@ struct SolveOptions {
   // With budgets, a problem of at least so many cells is huge: before all of its labels are swept
   // at length, the likely ones tell what the budgets cost (budget_likely.cc).
   uint64_t huge_cells = 50'000'000;
-  // With budgets: even where a warm start has prices, they move by averages before the bundle moves
-  // them. It gets stuck at prices that are those of other labels.
-  bool averages_first = false;
   // A branch and bound with budgets that takes so many cells improves its incumbent beside
   // (budget_improve.h): by default three seconds.
   uint64_t improve_from = 3'000'000'000;

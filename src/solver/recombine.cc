@@ -139,7 +139,6 @@ Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& 
   options.relative_gap = how.relative_gap;
   options.max_branch_nodes = how.max_branch_nodes;
   options.use_lp_solve = false;
-  options.averages_first = how.averages_first;
   WarmStart warm;  // of another problem, but for the prices
   for (uint32_t r = 0; r < how.prices.size(); ++r)
     if (how.prices[r] > 0) warm.prices.push_back({0, r, how.prices[r]});

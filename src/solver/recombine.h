@@ -32,7 +32,6 @@ struct RecombineOptions {
   uint64_t max_branch_nodes;
   std::span<const double> prices = {};  // by row: to start at
   bool is_rough = true;                 // see close_gap_within_budgets()
-  bool averages_first = false;          // see SolveOptions
 };
 
 // `allowed`: a flag per label. `choice`: a labelling within the budgets; its labels are allowed

@@ -1,5 +1,5 @@
-// Memory limits on meshes of three small dims: the work that they take, and that policies agree on
-// what fits.
+// Memory limits on meshes of three small dims and for many layers: the work that they take, and
+// that policies agree on what fits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,6 +35,29 @@ TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   // All of that work had 2022.8 within 1 %.
   EXPECT_LT(placed->objective_us, 2030);
   EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
+}
+
+// Within 21.5 GB, a gap in the arena kept the program of the optimum from fitting: what was
+// reserved for it left 2.2e-4. Within 23 GB, fronts gave up as tables took more than 64 MB,
+// and 5.5e10 cells of branching left 4e-4.
+TEST(LimitOnManyLayers, IsProvenWithLittleWork) {
+  constexpr uint64_t kMostCells = 12'000'000'000;
+  CompileOptions options{.mesh = "dp=8,tp=8", .keep_graph = false};
+  options.optimizer_factor = 2;
+  Monitor monitor;
+  const auto model = PreparedModel::create(testing::test_graph("examples/llama8b_L32_8x8_einsum"),
+                                           options, monitor);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto question = ConstrainedModel::create(**model, options, monitor);
+  ASSERT_TRUE(question.ok()) << question.status().message();
+  for (const double limit : {21.5e9, 23e9}) {
+    SCOPED_TRACE(limit);
+    const auto placed = place(*question, limit, {}, monitor);
+    ASSERT_TRUE(placed.ok()) << placed.status().message();
+    EXPECT_LE(placed->memory.held_bytes(), limit);
+    EXPECT_LT(placed->stats.cells, kMostCells);
+    EXPECT_LE(placed->objective_us - placed->bound_us, 1e-8 * placed->objective_us);
+  }
 }
 
 // What only groups of fused steps see is planned, but takes no memory. The limit is the program's:

@@ -16,12 +16,12 @@ struct Packed {
   int64_t peak = 0, arena = 0;
 };
 
-Packed packed(std::vector<Life> lives) {
+Packed packed(std::vector<Life> lives, int64_t fitting_bytes = INT64_MAX) {
   uint32_t steps = 1;
   for (const Life& l : lives) steps = std::max(steps, l.end);
   const std::vector<int64_t> live = live_bytes(lives, steps);
   Monitor monitor;
-  const auto arena = pack(lives, live, 0, monitor);
+  const auto arena = pack(lives, live, 0, fitting_bytes, monitor);
   EXPECT_TRUE(arena.ok());
   return {std::move(lives), std::ranges::max(live), *arena};
 }
@@ -110,25 +110,30 @@ TEST(EjectLives, LeavesOffsetsAloneWhereNotAllFit) {
   EXPECT_EQ(offsets, (std::vector<int64_t>{0, 6}));
 }
 
+// Random cuts of an arena of 12 bytes over 12 steps: no bytes are free at any of them.
+std::vector<Life> cut_from_arena(std::mt19937& random) {
+  std::vector<Life> lives;
+  const auto cut = [&](auto&& self, uint32_t begin, uint32_t end, int64_t bytes) -> void {
+    if (random() % 8 == 0 || (end - begin < 2 && bytes < 2)) {
+      lives.push_back({static_cast<uint32_t>(lives.size()), begin, end, bytes, 0});
+    } else if (bytes < 2 || (end - begin > 1 && random() % 2 == 0)) {
+      const uint32_t at = begin + 1 + static_cast<uint32_t>(random() % (end - begin - 1));
+      self(self, begin, at, bytes);
+      self(self, at, end, bytes);
+    } else {
+      const int64_t below = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(bytes - 1));
+      self(self, begin, end, below);
+      self(self, begin, end, bytes - below);
+    }
+  };
+  cut(cut, 0, 12, 12);
+  return lives;
+}
+
 TEST(EjectLives, FitsWhatWasCutFromAnArena) {
-  // Random cuts of an arena over time: no bytes are free at any step.
   std::mt19937 random(1);
   for (int n = 0; n < 20; ++n) {
-    std::vector<Life> lives;
-    const auto cut = [&](auto&& self, uint32_t begin, uint32_t end, int64_t bytes) -> void {
-      if (random() % 8 == 0 || (end - begin < 2 && bytes < 2)) {
-        lives.push_back({static_cast<uint32_t>(lives.size()), begin, end, bytes, 0});
-      } else if (bytes < 2 || (end - begin > 1 && random() % 2 == 0)) {
-        const uint32_t at = begin + 1 + static_cast<uint32_t>(random() % (end - begin - 1));
-        self(self, begin, at, bytes);
-        self(self, at, end, bytes);
-      } else {
-        const int64_t below = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(bytes - 1));
-        self(self, begin, end, below);
-        self(self, begin, end, bytes - below);
-      }
-    };
-    cut(cut, 0, 12, 12);
+    const std::vector<Life> lives = cut_from_arena(random);
     std::vector<int64_t> offsets;
     EXPECT_TRUE(fits_by_ejection(lives, 12, 20'000'000, offsets)) << n << ": " << lives.size();
     Packed p{lives, 12, 12};
@@ -148,6 +153,25 @@ TEST(Pack, LeavesNoGapBetweenWhatLayersKeep) {
     expect_valid(p);
     EXPECT_LE(static_cast<double>(p.arena), 1.003 * static_cast<double>(p.peak)) << layers;
   }
+}
+
+// Beside a large lifetime, gaps between small ones are a small share of the arena.
+TEST(Pack, GoesOnWhereALimitAsksForLess) {
+  constexpr int64_t kLarge = 5000, kAll = (kLarge + 12) * kArenaAlignment;
+  std::mt19937 random(1);
+  uint32_t gaps = 0;
+  for (int n = 0; n < 20; ++n) {
+    std::vector<Life> lives = cut_from_arena(random);
+    lives.push_back({static_cast<uint32_t>(lives.size()), 0, 12, kLarge, 0});
+    for (Life& l : lives) l.bytes *= kArenaAlignment;
+    const int64_t without = packed(lives).arena;
+    gaps += without > kAll;
+    EXPECT_EQ(packed(lives, kAll - 1).arena, without) << "no arena is so small";
+    const Packed fitting = packed(std::move(lives), kAll);
+    expect_valid(fitting);
+    EXPECT_EQ(fitting.arena, kAll) << n;
+  }
+  EXPECT_GT(gaps, 0u);
 }
 
 TEST(Pack, NothingTakesNothing) {
@@ -171,7 +195,7 @@ TEST(Pack, StopsWhenCancelled) {
   const std::atomic<bool> raised = true;
   Monitor monitor;
   monitor.cancel = &raised;
-  EXPECT_EQ(pack(lives, live, 0, monitor).status().code(), Code::kCancelled);
+  EXPECT_EQ(pack(lives, live, 0, INT64_MAX, monitor).status().code(), Code::kCancelled);
 }
 
 }  // namespace

@@ -340,9 +340,9 @@ TEST(Budgets, OfHugeProblemsGoOnFromTheMessagesOfTheLast) {
   EXPECT_LT(again->stats.cells, anew->stats.cells);
 }
 
-// As cores of huge problems do: with many rows, prices of other labels can keep the bundle where it
-// is. With one row it does not get stuck, and the averages are only steps more.
-TEST(Budgets, MovePricesByAveragesFirstIfAsked) {
+// With many rows, prices of other labels keep the bundle where it is. With one row they do not:
+// by the bundle alone this takes fewer steps.
+TEST(Budgets, MovePricesByAveragesFirstEvenFromAWarmStart) {
   constexpr uint32_t kAverages = 16;  // steps
   const PlacementProblem problem = layers_within_a_budget();
   const auto cold = solve_quietly(problem);
@@ -351,13 +351,10 @@ TEST(Budgets, MovePricesByAveragesFirstIfAsked) {
   for (BudgetPrice& price : warm.prices) price.price *= 1.2;
   SolveOptions options;
   options.warm = &warm;
-  const auto by_bundle = solve_quietly(problem, options);
-  options.averages_first = true;
-  const auto by_averages = solve_quietly(problem, options);
-  ASSERT_TRUE(by_bundle.ok() && by_averages.ok());
-  EXPECT_LT(by_bundle->stats.sweeps, kAverages);
-  EXPECT_GE(by_averages->stats.sweeps, kAverages);
-  EXPECT_EQ(by_averages->cost, by_bundle->cost);
+  const auto again = solve_quietly(problem, options);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_GE(again->stats.sweeps, kAverages);
+  EXPECT_EQ(again->cost, cold->cost);
 }
 
 // Whatever messages a huge problem starts from, bounds are bounds.
