@@ -500,7 +500,8 @@ SHW_API void shw_bench_options_init(shw_bench_options* options, size_t size);
  * quartiles), and on each rank every kernel with its time, what the plan says that it takes on the
  * plan's hardware (`planned_seconds`), its share, FLOP/s and bytes/s. Matrix products are timed
  * beside it, without anything else: the time of a run by that of its products at the best rate is
- * `over_floor`.
+ * `over_floor`. Where the CPU multiplies f32 on a matrix unit, `cpu_over_vector_floor` is the CPU
+ * time of a run by that of its products with vectors alone, as other libraries multiply.
  * @param options   NULL: defaults
  * @param out_blob  receives a handle that the caller destroys: JSON, or text; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     an option is out of range, or there are fewer devices than ranks

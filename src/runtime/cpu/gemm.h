@@ -4,8 +4,8 @@
 // as its matmul primitive; bf16 is converted to f32 by the caller, which without AVX512-BF16 is
 // five times faster than oneDNN's own bf16 product. With AVX-512, small products (`direct_gemm.h`)
 // and large ones whose left operand is transposed (`packed_gemm.h`) are faster without it; with a
-// matrix unit, all large ones are (`split_gemm.h`). Everything else, and what these leave in a
-// build without oneDNN, goes to the plain blocked loops of gemm_plain.h.
+// matrix unit, all large ones are, and of bf16 as well (`split_gemm.h`). Everything else, and what
+// these leave in a build without oneDNN, goes to the plain blocked loops of gemm_plain.h.
 #pragma once
 #include <cstdint>
 

@@ -1,10 +1,12 @@
-// Kernels whose products are so large that `gemm` asks for scratch memory: in f32 they give what
-// they give in f64, whose plain loops take none. Numbers are small integers: sums are exact.
+// Kernels whose products are so large that `gemm` asks for scratch memory: in f32, and from bf16 to
+// f32, they give what they give in f64, whose plain loops take none. Numbers are small integers:
+// sums are exact.
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "runtime/cpu/device.h"
+#include "runtime/half.h"
 #include "runtime/host_kernel.h"
 
 namespace shw::runtime::cpu {
@@ -17,11 +19,17 @@ struct LargeStep {
   std::vector<int32_t> ends = {};  // of groups: the last input
 };
 
-// All outputs, one after another.
-template <class T>
-std::vector<double> results_of(const LargeStep& step, Dtype dtype) {
+// The bits of bf16.
+struct Bits {
+  explicit Bits(double x = 0) : bits(f32_to_bf16(static_cast<float>(x))) {}
+  uint16_t bits;
+};
+
+// All outputs, one after another. `In`: of the inputs, whose dtype is `from`.
+template <class T, class In = T>
+std::vector<double> results_of(const LargeStep& step, Dtype dtype, Dtype from) {
   std::vector<TensorType> types;
-  for (const Dims& shape : step.inputs) types.push_back(row_major(dtype, shape));
+  for (const Dims& shape : step.inputs) types.push_back(row_major(from, shape));
   if (!step.ends.empty())
     types.push_back(row_major(Dtype::kI32, {static_cast<int64_t>(step.ends.size())}));
   const size_t num_inputs = types.size();
@@ -35,12 +43,18 @@ std::vector<double> results_of(const LargeStep& step, Dtype dtype) {
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};
 
-  std::vector<std::vector<T>> memory;
+  std::vector<std::vector<In>> inputs;
+  std::vector<std::vector<T>> outputs;
   std::vector<void*> buffers;
   for (size_t i = 0; i < types.size(); ++i) {
-    std::vector<T>& values = memory.emplace_back(static_cast<size_t>(types[i].numel()));
-    for (size_t e = 0; e < values.size(); ++e)
-      values[e] = i < num_inputs ? static_cast<T>((e * 7 + e / 5 + i) % 9) - 4 : T{77};
+    const auto size = static_cast<size_t>(types[i].numel());
+    if (i >= num_inputs) {
+      buffers.push_back(outputs.emplace_back(size, T{77}).data());
+      continue;
+    }
+    std::vector<In>& values = inputs.emplace_back(size);
+    for (size_t e = 0; e < size; ++e)
+      values[e] = In(static_cast<double>((e * 7 + e / 5 + i) % 9) - 4);
     buffers.push_back(values.data());
   }
   std::vector<int32_t> ends = step.ends;
@@ -51,19 +65,32 @@ std::vector<double> results_of(const LargeStep& step, Dtype dtype) {
   EXPECT_TRUE(status.ok()) << status.message();
 
   std::vector<double> all;
-  for (size_t i = num_inputs; i < types.size(); ++i)
-    all.insert(all.end(), memory[i].begin(), memory[i].end());
+  for (const std::vector<T>& values : outputs) all.insert(all.end(), values.begin(), values.end());
   return all;
 }
 
 void expect_equal_results(const LargeStep& step) {
   SCOPED_TRACE(step.kernel);
-  EXPECT_EQ(results_of<float>(step, Dtype::kF32), results_of<double>(step, Dtype::kF64));
+  const std::vector<double> want = results_of<double>(step, Dtype::kF64, Dtype::kF64);
+  EXPECT_EQ((results_of<float>(step, Dtype::kF32, Dtype::kF32)), want);
+  EXPECT_EQ((results_of<float, Bits>(step, Dtype::kF32, Dtype::kBF16)), want);
 }
 
 TEST(LargeProducts, OfMatrices) {
   expect_equal_results({"mm", {{200, 150}, {150, 180}}, {{200, 180}}});
   expect_equal_results({"vector_mm", {{200, 150}, {150, 180}}, {{200, 180}}});
+  const auto einsum = [](const char* equation, const Dims& a, const Dims& b, const Dims& result) {
+    SCOPED_TRACE(equation);
+    Attrs attrs;
+    attrs.set(AttrKey::kEquation, std::string(equation));
+    expect_equal_results({"einsum", {a, b}, {result}, attrs});
+  };
+  einsum("abk,kn->abn", {3, 70, 150}, {150, 180}, {3, 70, 180});
+  einsum("abk,nk->abn", {3, 70, 150}, {180, 150}, {3, 70, 180});
+  einsum("abm,abn->mn", {3, 70, 150}, {3, 70, 180}, {150, 180});
+  einsum("gmk,gkn->gmn", {3, 130, 50}, {3, 50, 140}, {3, 130, 140});
+  einsum("gkm,gkn->gnm", {3, 50, 130}, {3, 50, 140}, {3, 140, 130});
+  einsum("mgk,kgn->mgn", {130, 3, 50}, {50, 3, 140}, {130, 3, 140});
 }
 
 // Groups that are large, small and empty.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cpu/gemm.h"
+#include "runtime/half.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -246,6 +247,49 @@ TEST_F(SplitGemm, InfinitiesNansAndTheLargestNumbersAreAsIeeeHasThem) {
             ASSERT_EQ(c[i], want.data[i]) << i;
         }
       }
+}
+
+// Of small integers, which bf16 has, with an infinity and a NaN among them.
+TEST_F(SplitGemm, ProductsOfBf16AreThoseOfTheirNumbers) {
+  for (const int64_t k : {33, 530})
+    for (const bool a_across : {false, true})
+      for (const bool b_across : {false, true})
+        for (const bool finite : {true, false}) {
+          SCOPED_TRACE(testing::Message() << k << (a_across ? " At" : " A")
+                                          << (b_across ? " Bt" : " B") << (finite ? "" : ", inf"));
+          Numbers a{301, k, a_across}, b{k, 145, b_across}, want{301, 145};
+          a.fill([](int64_t r, int64_t c) { return static_cast<float>((r * 7 + c * 5) % 9 - 4); });
+          b.fill([](int64_t r, int64_t c) { return static_cast<float>((r * 3 + c * 5) % 7 - 3); });
+          if (!finite) {
+            a.at(300, 2) = std::numeric_limits<float>::infinity();
+            b.at(k - 1, 144) = std::nanf("");
+          }
+          plain_gemm<float>({301, 145, k, a.matrix(), b.matrix(), {want.data.data(), 145, 1}});
+          const auto bits_of = [](const Numbers& x) {
+            std::vector<uint16_t> bits;
+            for (const float number : x.data) bits.push_back(f32_to_bf16(number));
+            return bits;
+          };
+          const std::vector<uint16_t> a_bits = bits_of(a), b_bits = bits_of(b);
+          const Matrix<const float> as = a.matrix(), bs = b.matrix();
+          std::vector<float> c(want.data.size(), kUntouched);
+          Bf16Gemm g{301,
+                     145,
+                     k,
+                     {a_bits.data(), as.row_stride, as.column_stride},
+                     {b_bits.data(), bs.row_stride, bs.column_stride},
+                     {c.data(), 145, 1}};
+          std::vector<float> scratch(static_cast<size_t>(bf16_gemm_scratch(g)),
+                                     std::numeric_limits<float>::quiet_NaN());
+          g.scratch = scratch.data();
+          bf16_gemm(g);
+          for (size_t i = 0; i < c.size(); ++i) {
+            if (std::isnan(want.data[i]))
+              ASSERT_TRUE(std::isnan(c[i])) << i;
+            else
+              ASSERT_EQ(c[i], want.data[i]) << i;
+          }
+        }
 }
 
 TEST_F(SplitGemm, LeavesSmallProductsAndOperandsWithGapsToOthers) {
