@@ -63,7 +63,7 @@ long+=':Redistribute.MovesDataBitExactlyInACube:RouteBytes.*FiveAndSix*:Search.G
 long+=':Layouts/*vocabulary_*:Layouts/*dp_?:Layouts/*dp_16:Layouts/*replicated*'
 long+=':RecomputeAuto.GivesTheSameBitsFromLessMemory:Graphs/Explain.ForcedTotals*/llama_tiny*:Fastest.StaysWithinTheMemoryLimit:Graphs/Limited.*/Case0:Graphs/Limited.*/Case1'
 long+=':LowestLimit.*:RecomputeAuto.GivesTheSameBitsWithHostMemory:Graphs/Limited.*/Case2:*.OnThe128RanksOfTheReference'
-long+=':LimitsOfManySteps.*:ArenaOfManyLayers.*:Meshes/CompareOn*cp_2*:Graphs/Explain.Floors*llama_tiny*:Graphs/Ranges*llama_tiny*'
+long+=':LimitsOfManySteps.*:NamedLimit.*:LimitOnManyLayers.*:ArenaOfManyLayers.*:Meshes/CompareOn*cp_2*:Graphs/Explain.Floors*llama_tiny*:Graphs/Ranges*llama_tiny*'
 if [ "$quick" = --quick ]; then
   all=OFF
   GTEST_FILTER="-$long" suite release
@@ -80,7 +80,7 @@ else
   # that those have not. Of unit_solver and cts what has threads: a kernel has those of its stream alone.
   serial='Ops/*:Uneven.*:Layouts/*uneven*:Zoo/*'
   serial+=':*Training.*/a_2_b_2_c_2:Budgets.HaveOneOptimumIfTheIncumbentIsImproved:Budgets.OnThreadsStopWhenAProgressCallSaysSo:Fronts*'
-  serial+=':PassesTime.*:FilledWaits.*:*EntriesAreAlsoPlannedAlone*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:Floors.*:Layers/Strided*:Graphs/PlannedOrders.*:Gemm.*:PackedGemm.*'
+  serial+=':PassesTime.*:FilledWaits.*:*EntriesAreAlsoPlannedAlone*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:Floors.*:Layers/Strided*:Graphs/PlannedOrders.*:Gemm.*:PackedGemm.*:SplitGemm.*:LargeProducts.*'
   serial+=':*AttentionTest.*:*AttentionWindowTest.*:*PackedDocumentsTest.*:*ContractionTest.*:*PointwiseTest.*:*MoveTest.*:*GroupedTest.*'
   GTEST_FILTER="-$serial:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
