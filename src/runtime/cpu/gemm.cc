@@ -91,7 +91,7 @@ void gemm<float>(const Gemm<float>& g) {
   if (g.m == 0 || g.n == 0) return;
   if (g.scratch != nullptr && split_gemm_scratch(g) > 0) return split_gemm(g, &gemm<float>);
   if (direct_gemm(g)) return;
-  if (g.scratch != nullptr && gemm_scratch(g) > 0)
+  if (g.scratch != nullptr && better_packed(g) && packed_gemm_scratch(g) > 0)
     packed_gemm(g);
   else if (!multiply(g))
     plain_gemm(g);

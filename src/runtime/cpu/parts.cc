@@ -14,9 +14,7 @@ namespace {
 std::vector<RowPart> row_parts_of(const KernelArgs& args, const std::vector<Part>& parts,
                                   Ground ground) {
   const TensorType& out = *args.outputs[0];
-  if ((out.dtype != Dtype::kF32 && out.dtype != Dtype::kBF16) || out.rank() == 0 ||
-      ground == Ground::kZeros)
-    return {};
+  if (!in_compiled_loops(out.dtype) || out.rank() == 0 || ground == Ground::kZeros) return {};
   std::vector<RowPart> rows;
   int64_t end = 0;
   const auto fill_to = [&](int64_t column) {

@@ -43,9 +43,7 @@ class PointwiseKernel final : public HostKernel, public TracedKernel {
     chunk_ = all_direct ? std::max<int64_t>(loop.row_size, 1) : kConverted;
     plain_ = all_direct ? op_.template loop<T>() : loop_with_number(dtypes);
     for (size_t o = 0; o <= N; ++o) ahead_bytes_[o] = rows_ahead(o);
-    in_f32_ = std::is_same_v<T, float> && std::ranges::all_of(dtypes, [](Dtype dtype) {
-                return dtype == Dtype::kF32 || dtype == Dtype::kBF16;
-              });
+    in_f32_ = std::is_same_v<T, float> && std::ranges::all_of(dtypes, in_compiled_loops);
   }
 
   Status compute(void* const* buffers) noexcept override {
@@ -151,7 +149,7 @@ class PointwiseKernel final : public HostKernel, public TracedKernel {
   T fixed_;
   std::array<RowAccess<T>, N + 1> rows_;  // the result, then the operands
   bool all_scalar_ = true;
-  bool in_f32_ = false;         // computed, and all operands and the result are f32 or bf16
+  bool in_f32_ = false;  // computed, and compiled loops read all operands and write the result
   int64_t chunk_ = kConverted;  // a whole row where no buffer is used
   std::array<int64_t, N + 1> ahead_bytes_{};
   RowFunction<T, N> plain_ = nullptr;  // of rows that need no buffer; null: some do

@@ -68,6 +68,11 @@ decltype(auto) with_compute_type(Dtype dtype, F&& f) {
   }
 }
 
+// What compiled loops (codegen/) read and write.
+constexpr bool in_compiled_loops(Dtype dtype) {
+  return dtype == Dtype::kF32 || dtype == Dtype::kBF16;
+}
+
 template <class T>
 constexpr bool stored_as_is(Dtype dtype) {  // a T in memory is the element itself
   return dtype == (std::is_same_v<T, float>    ? Dtype::kF32
