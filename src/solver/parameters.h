@@ -312,16 +312,24 @@ namespace price_bundle {
 
 // Cuts that are kept. More: better steps, each of which costs the cube of their number.
 inline constexpr size_t kMaxCuts = 24;
-inline constexpr int kMaxSteps = 25;  // of Newton's method, for one set of cuts
-// The dual exceeds half of this squared, in units of the sum of the centre's prices, only if no
-// prices reach the level.
+// Prices further from the centre than this many times the sum of the centre's are not wanted.
 inline constexpr double kFarthest = 7;
-inline constexpr double kMinLength = 1e-3;  // of a Newton step
-inline constexpr double kShareKept = 1e-4;  // of the decrease that a step predicts (Armijo)
-// The regularisation of the diagonal, relative to the sum of squares; grows when steps fail.
-inline constexpr double kMinRidge = 1e-11, kMaxRidge = 1, kRidgeFalls = 10, kRidgeGrows = 1000;
 
 }  // namespace price_bundle
+
+namespace price_projection {
+
+// Of Newton's method, for one set of cuts. Most projections take fewer than thirty.
+inline constexpr uint32_t kMaxSteps = 100;
+// The regularisation of the diagonal, relative to its largest element: a curvature below counts as
+// none. A direction is flat if this share of the squared slopes is left after it.
+inline constexpr double kRidge = 1e-12, kFlat = 0.25;
+// Of the search along a direction: the slope, relative to that at the start, and steps; and how
+// many times the direction's length is without end.
+inline constexpr double kLineTolerance = 1e-10, kFarAlong = 1e40;
+inline constexpr uint32_t kMaxLineSteps = 200;
+
+}  // namespace price_projection
 
 namespace certificate {
 

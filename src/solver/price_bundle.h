@@ -9,16 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "solver/price_projection.h"
 #include "solver/watch.h"
 #include "support/status.h"
 
 namespace shw::solver {
-
-enum class Projection {
-  kFound,
-  kNone,     // no such prices within a sensible distance
-  kUnknown,  // the search did not converge
-};
 
 class PriceBundle {
  public:
@@ -40,17 +35,7 @@ class PriceBundle {
     double weight = 0;  // in the last projection
     uint32_t idle = 0;  // projections since it last had weight
   };
-  struct Point;
-  Result<Projection> project_active(std::span<const double> centre, double level, double tolerance,
-                                    std::vector<double>& prices, Watch& watch);
   void make_room();
-  Point at(std::span<const double> weights, std::span<const double> centre, double level) const;
-  std::vector<double> newton_step(const Point& point, std::span<const double> weights,
-                                  double ridge) const;
-  std::vector<double> newton_step(const Point& point, std::span<const double> weights,
-                                  std::span<const uint8_t> pays, double ridge) const;
-  bool advance(std::span<const double> step, std::span<const double> centre, double level,
-               std::vector<double>& weights, Point& point) const;
 
   std::vector<Cut> cuts_;
 };

@@ -32,7 +32,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 struct Projected {
-  bool found = false;
+  bool found = false, none = false;
   std::vector<double> prices;
 };
 
@@ -43,6 +43,7 @@ Projected project(PriceBundle& bundle, const std::vector<double>& centre, double
   const auto found = bundle.project(centre, level, 1e-7, result.prices, watch);
   EXPECT_TRUE(found.ok());
   result.found = found.ok() && *found == Projection::kFound;
+  result.none = found.ok() && *found == Projection::kNone;
   return result;
 }
 
@@ -130,6 +131,39 @@ TEST(PriceBundle, FindsTheNearestPrices) {
       ahead += (centre[r] - got.prices[r]) * (there[r] - got.prices[r]);
     }
     EXPECT_LE(ahead, 1e-6);
+  }
+}
+
+// As in a deep model within a limit: thousands of rows, of which few have a price, and many
+// labellings that differ little. Newton's system is singular then.
+TEST(PriceBundle, TellsWhatIsInReachWhereFewRowsPay) {
+  std::mt19937 random(11);
+  constexpr size_t kRows = 3000, kLabellings = 20;
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    std::vector<std::vector<double>> overload;  // two rows are full, of the others few and hardly
+    for (size_t k = 0; k < kLabellings; ++k) {
+      overload.push_back(random_vector(random, kRows, -2, -1));
+      for (const size_t r : {100, 101}) overload[k][r] = random_vector(random, 1, -1, 1)[0];
+      for (size_t r = 200; r < 210; ++r) overload[k][r] = random_vector(random, 1, -1, 0.01)[0];
+    }
+    // A mixture of all overloads no row, so no prices make all of them dearer than it.
+    const std::vector<double> share = random_vector(random, kLabellings, 0.1, 1);
+    double shares = 0;
+    for (const double s : share) shares += s;
+    for (const size_t r : {100, 101}) {
+      double mean = 0;
+      for (size_t k = 0; k < kLabellings; ++k) mean += share[k] / shares * overload[k][r];
+      for (std::vector<double>& o : overload) o[r] -= mean;
+    }
+    std::vector<double> there(kRows, 0), centre(kRows, 0);
+    there[100] = 3, there[101] = 5, centre[100] = 1, centre[101] = 1;
+    PriceBundle bundle;
+    for (const std::vector<double>& o : overload) bundle.add(1000 - dot(there, o), o);
+    EXPECT_TRUE(project(bundle, centre, 999.9).found);
+    EXPECT_TRUE(project(bundle, centre, 999.9999).found);
+    EXPECT_TRUE(project(bundle, centre, 1000.0001).none);
+    EXPECT_TRUE(project(bundle, centre, 1010).none);
   }
 }
 
