@@ -141,7 +141,7 @@ Result<CompileOptions> convert(const shw_compile_options& c) {
 #undef SHW_OPTION
 #undef SHW_ARGUMENTS
   SHW_RETURN_IF_ERROR(read(out.solver.threads, "num_threads", c.num_threads));
-  out.start_clock();
+  out.start();
   return out;
 }
 

@@ -58,7 +58,7 @@ Result<CompileRequest> changed_request(const PreparedModel& model,
   CompileRequest request{model.options(), monitor_of(in.cancel, in.progress, in.progress_user)};
   SHW_RETURN_IF_ERROR(change_constraints(in, request.options));
   SHW_RETURN_IF_ERROR(change_limits(in, request.options));
-  request.options.start_clock();
+  request.options.start();
   SHW_RETURN_IF_ERROR(request.monitor.poll());
   return request;
 }

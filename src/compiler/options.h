@@ -29,8 +29,12 @@ struct CompileOptions {
 #undef SHW_OPTION
   solver::SolveOptions solver{};
 
-  // Call it at the start of the operation that the time limit applies to.
-  void start_clock() { solver.deadline = Deadline::in(time_limit_s); }
+  // Call it at the start of the operation that the time limit applies to. The solver takes the
+  // options that are meant for it.
+  void start() {
+    solver.deadline = Deadline::in(time_limit_s);
+    if (gap > 0) solver.relative_gap = gap;
+  }
 };
 
 enum class OptionPart : uint8_t { kModel, kQuestion };

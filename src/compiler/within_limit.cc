@@ -114,7 +114,7 @@ class MemoryLimitedSearch {
       return Status(out_of_time_ || is_late() ? Code::kDeadlineExceeded : Code::kResourceExhausted,
                     "found no placement whose lowered program fits the limit");
     best_->bound_us = std::min(bound_, best_->objective_us);
-    best_->proven = proven();
+    best_->proven = solver::is_optimal(best_->objective_us, bound_);
     best_->seconds = seconds();
     best_->memory.rounds = rounds_;
     best_->stats.cells = cells_;
@@ -162,7 +162,7 @@ class MemoryLimitedSearch {
   // Whether fine rounds can gain anything. They branch more than rough ones, unless few nodes are
   // allowed: then they only repeat the rough ones for a slightly smaller gap.
   bool refines() const {
-    if (options_.max_branch_nodes > kRoughBranchNodes) return !(best_ && proven());
+    if (options_.max_branch_nodes > kRoughBranchNodes) return !(best_ && is_within_gap());
     return !best_ && options_.relative_gap < kRoughGap;
   }
 
@@ -255,10 +255,8 @@ class MemoryLimitedSearch {
   }
 
   double excess_bytes(const Placed& p) const { return p.memory.held_bytes() - limit_; }
-  // The solver's bound may lie exactly the gap below: what rounding takes is no gap.
-  bool proven() const {
-    constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
-    return best_->objective_us - bound_ <= (options_.relative_gap + kUlps) * best_->objective_us;
+  bool is_within_gap() const {
+    return solver::is_within_gap(best_->objective_us, bound_, options_.relative_gap);
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -328,6 +326,17 @@ class MemoryLimitedSearch {
     return more;
   }
 
+  // The same as in the last round, if only precision differs.
+  const solver::PlacementProblem& current_problem() {
+    Conditions now{planned_limit_, copies_, reserved_};
+    if (problem_ && conditions_ == now) return *problem_;
+    problem_.reset();  // before the next one is made
+    problem_ = model_.problem_within(std::trunc(planned_limit_), copies_);
+    if (planned_limit_ > 0) add_reserve(*problem_);
+    conditions_ = std::move(now);
+    return *problem_;
+  }
+
   // A variable without a choice that uses what is reserved.
   void add_reserve(solver::PlacementProblem& problem) const {
     const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
@@ -366,8 +375,7 @@ class MemoryLimitedSearch {
 
   Result<Placed> solve(bool rough, uint32_t rounds_left) {
     ++rounds_;
-    solver::PlacementProblem problem = model_.problem_within(std::trunc(planned_limit_), copies_);
-    if (planned_limit_ > 0) add_reserve(problem);
+    const solver::PlacementProblem& problem = current_problem();
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
     const bool is_bound =
         planned_limit_ == (repeats_ || relaxed_ ? 0 : limit_) && reserved_.empty();
@@ -407,6 +415,14 @@ class MemoryLimitedSearch {
   Monitor& monitor_;
   CountedCopies copies_;
   std::vector<double> reserved_;  // by point: for what programs took above their plans
+  struct Conditions {
+    double limit = 0;
+    CountedCopies copies;
+    std::vector<double> reserved;
+    bool operator==(const Conditions&) const = default;
+  };
+  Conditions conditions_;  // of problem_
+  std::optional<solver::PlacementProblem> problem_;
   bool reserves_ = true;
   double too_much_ = 0;  // bytes of the last program above the limit
   // Planned limits: of the last program that exceeded the real one, and at which nothing fits.

@@ -36,6 +36,7 @@ namespace shw {
 struct CountedCopies {
   double from_bytes = HUGE_VAL;  // none
   std::vector<uint8_t> at;       // by point; empty: all points
+  bool operator==(const CountedCopies&) const = default;
 };
 
 struct MemoryPeak {

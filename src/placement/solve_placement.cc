@@ -142,7 +142,7 @@ Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
             std::abs(placed.objective_us - solution.cost) <= 1e-9 * std::abs(solution.cost));
   placed.objective_us = solution.cost;  // bit-identical to what bounds are compared with
   placed.bound_us = solution.bound;
-  placed.proven = solution.proven;
+  placed.proven = solution.proven && solver::is_optimal(solution.cost, solution.bound);
   placed.stats = solution.stats;
   placed.prices = std::move(solution.prices);
   placed.warm = std::move(solution.warm);

@@ -271,7 +271,9 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   bool rises = true;
   for (uint32_t step = 0; rises && step <= steps; ++step) {
     if (step == 0) {
-      for (uint32_t s = 0; s < (is_root ? kWarmSweeps : 1); ++s) {
+      // What is left of a huge root has the messages of its last sweep.
+      const uint32_t sweeps = is_root && !begun_among_likely_ ? kWarmSweeps : 1;
+      for (uint32_t s = 0; s < sweeps; ++s) {
         SHW_RETURN_IF_ERROR(relaxation.sweep().status());
         if (search_.watch().expired()) break;
       }

@@ -94,7 +94,7 @@ class BudgetCloser {
   Result<bool> solve_likely(Likely& likely);
   struct Core;
   Result<std::optional<Part>> begin_among_likely(Part part);
-  bool give_messages(const Part& part, Relaxation& relaxation) const;
+  uint32_t first_sweeps(const Part& part, Relaxation& relaxation) const;
   Status sweep_all(Part& part, Relaxation& relaxation, uint32_t sweeps);
   Status solve_core(const Part& part, Core& core, bool is_last = false);
   bool few_left(const Part& part, Relaxation& relaxation) const;

@@ -119,17 +119,18 @@ struct BudgetCloser::Core {
         likely_labels(p, marginals_by_label(p, trws), kCoreShare, LikelyBy::kRank);
     for (size_t i = 0; i < labels.size(); ++i) labels[i] |= likely[i];
     add(p, trws.choice());
-    add(p, packer.choice());
+    if (best.empty()) add(p, packer.choice());
     if (best.empty() && packer.best_cost() != kForbidden) best = packer.best();
   }
 };
 
-// Of the warm start; false: it has none.
-bool BudgetCloser::give_messages(const Part& part, Relaxation& relaxation) const {
+// Takes the messages of the warm start. Where it has nearly all of them, the variables and prices
+// are those of its last sweep, and another tells what that told.
+uint32_t BudgetCloser::first_sweeps(const Part& part, Relaxation& relaxation) const {
   const WarmStart* warm = search_.options().warm;
-  if (warm == nullptr || warm->messages == nullptr) return false;
-  warm->messages->give(root_, part.stage->undo, relaxation.trws());
-  return true;
+  if (warm == nullptr || warm->messages == nullptr) return kFirstLikelySweeps;
+  const double known = warm->messages->give(root_, part.stage->undo, relaxation.trws());
+  return known > kAllKnown ? 1 : kLaterLikelySweeps;
 }
 
 // Among the labels of the core, no more precisely than the bound of all labels is known. Leads to
@@ -167,11 +168,12 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   Relaxation relaxation(p, *part.rows, core.prices, search_.watch());
   Packer packer(p, *part.rows);
   double open = kForbidden;  // gap at the turn before
-  uint32_t sweeps = give_messages(part, relaxation) ? kLaterLikelySweeps : kFirstLikelySweeps;
+  uint32_t sweeps = first_sweeps(part, relaxation);
   for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
     SHW_RETURN_IF_ERROR(sweep_all(part, relaxation, sweeps));
     sweeps = kLaterLikelySweeps;
-    SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
+    // Later, the cores' labellings are cheaper than what packing finds.
+    if (core.best.empty()) SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
     SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
     const double gap = search_.cost() - part.bound;
     if (part.bound >= search_.cutoff() || search_.watch().expired() || few_left(part, relaxation) ||
@@ -196,9 +198,10 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   return {std::move(left.part)};
 }
 
-// Whether the sweeps prove most labels too dear.
+// Whether the sweeps prove most labels too dear for a cheaper labelling, by however little: with a
+// wide gap allowed, another core finds one within it sooner than branching.
 bool BudgetCloser::few_left(const Part& part, Relaxation& relaxation) const {
-  const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
+  const double limit = search_.cost() - part.stage->constant + relaxation.offset();
   const Trws& trws = relaxation.trws();
   return static_cast<double>(trws.cells_below(limit)) <
          kFewLeft * static_cast<double>(trws.cells());

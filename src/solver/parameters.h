@@ -165,6 +165,9 @@ namespace budget_likely {
 // The sweeps over all labels before their marginals tell which are likely: at first, and at each of
 // the prices that the likely ones lead to. All but the last read rounded costs.
 inline constexpr uint32_t kFirstLikelySweeps = 8, kLaterLikelySweeps = 4;
+// From this share on, the messages of a warm start are those of the same problem: presolve, which
+// knows more labels to be too dear, leaves a few other edges.
+inline constexpr double kAllKnown = 0.999;
 // How often the likely labels are looked for, while a turn makes the answer cheaper by more than
 // this share. More: better answers.
 inline constexpr uint32_t kTurns = 4;
@@ -304,7 +307,7 @@ inline constexpr double kScaleKept = 0.6;
 inline constexpr double kLevel = 0.5, kAimTolerance = 0.01;
 // The least rise that is worth a step, what another sweep must gain, and where halving of the level
 // ends.
-inline constexpr double kWorthRising = 0.01, kWorthSweeping = 0.003, kMinAim = 0.01;
+inline constexpr double kWorthRising = 0.003, kWorthSweeping = 0.003, kMinAim = 0.01;
 
 }  // namespace relaxation
 

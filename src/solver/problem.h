@@ -28,6 +28,16 @@
 namespace shw::solver {
 
 inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
+inline constexpr double kOptimalGap = 1e-9;  // of the cost: what is within it counts as optimal
+
+// A bound may lie exactly the gap below the cost: what rounding takes is no gap.
+inline bool is_within_gap(double cost, double bound, double gap) {
+  constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
+  return cost - bound <= (gap + kUlps) * cost;
+}
+inline bool is_optimal(double cost, double bound) {
+  return is_within_gap(cost, bound, kOptimalGap);
+}
 
 class PlacementProblem {
  public:
@@ -154,8 +164,8 @@ struct SolveOptions {
   // Only a labelling that costs less is of interest, with budgets; FAILED_PRECONDITION: proven that
   // there is none.
   double cost_below = kForbidden;
-  bool use_lp_solve = true;    // false: as if it were not installed
-  double relative_gap = 1e-9;  // proven if cost − bound ≤ relative_gap · |cost|
+  bool use_lp_solve = true;           // false: as if it were not installed
+  double relative_gap = kOptimalGap;  // proven if cost − bound ≤ relative_gap · |cost|
   // The result of solving a nearly identical problem: same variables and labels, different costs or
   // limits. Saves work without weakening the proof; ignored if it does not fit. May be null.
   const WarmStart* warm = nullptr;

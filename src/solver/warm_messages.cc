@@ -23,16 +23,22 @@ WarmMessages::WarmMessages(const PlacementProblem& root, const Postsolve& undo, 
   std::ranges::sort(into_, is_before);
 }
 
-void WarmMessages::give(const PlacementProblem& root, const Postsolve& undo, Trws& trws) const {
+double WarmMessages::give(const PlacementProblem& root, const Postsolve& undo, Trws& trws) const {
+  size_t all = 0, unknown = 0;
   for (const Trws::Message& m : trws.messages()) {
     const Into wanted{undo.original_variable(m.from), undo.original_variable(m.to), 0, 0};
     const auto known = std::ranges::lower_bound(into_, wanted, is_before);
-    if (known == into_.end() || is_before(wanted, *known)) continue;
-    if (known->labels != root.num_labels(wanted.to)) continue;
+    ++all;
+    if (known == into_.end() || is_before(wanted, *known) ||
+        known->labels != root.num_labels(wanted.to)) {
+      ++unknown;
+      continue;
+    }
     const auto labels = undo.original_labels(m.to);
     for (size_t i = 0; i < m.costs.size(); ++i)
       m.costs[i] = static_cast<double>(costs_[known->first + labels[trws.labels(m.to)[i]]]);
   }
+  return 1 - static_cast<double>(unknown) / std::max(static_cast<double>(all), 1.0);
 }
 
 }  // namespace shw::solver

@@ -17,8 +17,8 @@ class WarmMessages {
   // `undo`: leads from the variables that `trws` sweeps back to those of `root`.
   WarmMessages(const PlacementProblem& root, const Postsolve& undo, Trws& trws);
 
-  // Those of edges that are not known stay as they are.
-  void give(const PlacementProblem& root, const Postsolve& undo, Trws& trws) const;
+  // Those of edges that are not known stay as they are. Returns the share that is known.
+  double give(const PlacementProblem& root, const Postsolve& undo, Trws& trws) const;
 
  private:
   // Those into the end of an edge that is the second of these variables.

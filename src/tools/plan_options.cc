@@ -173,7 +173,7 @@ Result<int64_t> parse_bytes(const std::string& text) {
 
 Result<CompileOptions> PlanOptions::options() const {
   CompileOptions c = compile;
-  c.start_clock();
+  c.start();
 #define SHW_OPTION(type, name, initial, fields, flag, ...) \
   SHW_RETURN_IF_ERROR(parse(flag, typed.name, c.name));
 #include "compiler/options.inc"

@@ -158,6 +158,8 @@ static void compile_options_are_checked(void) {
   o = start, o.grad_reduce_dtype = 99, expect_compile_refused(&o, "99");
   o = start, o.num_threads = -1, expect_compile_refused(&o, "-1");
   o = start, o.time_limit_s = -1, expect_compile_refused(&o, "-1");
+  o = start, o.gap = -1e-4, expect_compile_refused(&o, "gap");
+  o = start, o.gap = 2, expect_compile_refused(&o, "gap");
   o = start, o.memory_limit_bytes = -1, expect_compile_refused(&o, "memory_limit_bytes is -1");
   o = start, o.optimizer_factor = -1, expect_compile_refused(&o, "optimizer_factor");
   o = start, o.recompute = "all", expect_compile_refused(&o, "recompute 'all': expected none");

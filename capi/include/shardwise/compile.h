@@ -220,6 +220,8 @@ typedef struct shw_compile_options {
   double time_limit_s; /* from the start of the call. Then the plan has the best placement found so
                           far, unproven, with its bound. Lowering and writing the plan are not cut
                           short. 0: no limit */
+  double gap;          /* the search ends at a placement that is proven to cost at most this share
+                          more than the optimum, such as 1e-4; at most 1. 0: 1e-9 */
   const shw_cancel* cancel; /* NULL: none */
   shw_progress_fn progress; /* NULL: none */
   void* progress_user;
@@ -231,7 +233,7 @@ typedef struct shw_compile_options {
   {                                                                                                \
     sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL,  \
         0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, \
-        NULL, NULL, NULL, 0, 0                                                                     \
+        0.0, NULL, NULL, NULL, 0, 0                                                                \
   }
 
 /**

@@ -29,7 +29,7 @@ class Timed : public ::testing::TestWithParam<double> {
   }
   // Preparing the model is not what is measured.
   void start() {
-    options_.start_clock();
+    options_.start();
     began_ = std::clock();
   }
   std::unique_ptr<const PreparedModel> model() {

@@ -37,6 +37,33 @@ TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
 }
 
+// A wide gap ends the search early; what is within it is not called proven.
+TEST(Gap, EndsTheSearchAtWhatIsWithinIt) {
+  CompileOptions options{.mesh = "dp=8,tp=8", .keep_graph = false};
+  options.optimizer_factor = 2;
+  options.memory_limit_bytes = 22'000'000'000;
+  uint64_t cells[2];
+  for (const double gap : {0.0, 5e-3}) {
+    SCOPED_TRACE(gap);
+    options.gap = gap;
+    options.start();
+    Monitor monitor;
+    const auto model = PreparedModel::create(testing::test_graph("examples/llama8b_L32_8x8_einsum"),
+                                             options, monitor);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto question = ConstrainedModel::create(**model, options, monitor);
+    ASSERT_TRUE(question.ok()) << question.status().message();
+    const auto placed = place(*question, options.solver, monitor);
+    ASSERT_TRUE(placed.ok()) << placed.status().message();
+    cells[gap > 0] = placed->stats.cells;
+    EXPECT_EQ(placed->proven, gap == 0);
+    const double found = (placed->objective_us - placed->bound_us) / placed->objective_us;
+    EXPECT_LE(found, std::max(gap, solver::kOptimalGap) * (1 + 1e-6));
+    EXPECT_GE(found, gap > 0 ? 1e-6 : 0);
+  }
+  EXPECT_LT(2 * cells[1], cells[0]);
+}
+
 // Within 21.5 GB, a gap in the arena kept the program of the optimum from fitting: what was
 // reserved for it left 2.2e-4. Within 23 GB, fronts gave up as tables took more than 64 MB,
 // and 5.5e10 cells of branching left 4e-4.

@@ -56,6 +56,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``overlap``: "none", "prefetch" with ``prefetch_scale``, "bounded" with ``bounded_share``, or "simulated": the fastest placement found in the simulator;
           default: "none", but "simulated" for the optimum of :func:`compare`
         * ``time_limit``: seconds; then the plan has the best placement found so far
+        * ``gap``: the search ends at a placement that is proven to cost at most this share more than the optimum, such as 1e-4 (default: 1e-9)
         * ``threads``: at most; 0: as many as cores
         * ``einsum=False`` leaves view-mm-view as it is; ``keep_graph=False`` does not store the graph in the plan
     :raises InvalidArgument: the graph is malformed, or an option out of range

@@ -102,13 +102,13 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
                     recompute: str | None = None, prefetch_bytes: Memory | None = None, prefetch_depth: int | None = None,
                     products_between_reductions: int | None = None, fuse_bytes: Memory | None = None, host_memory: Memory | None = None,
                     overlap: str | None = None, prefetch_scale: float | None = None, bounded_share: float | None = None,
-                    time_limit: float | None = None, threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False,
+                    time_limit: float | None = None, gap: float | None = None, threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False,
                     lend_outputs: bool = False) -> Any:
     """A ``shw_compile_options`` of Python's arguments, which :func:`shardwise.compile` explains."""
     record = new("compile_options", rules=_choice("rules", rules, RULES), overlap=_choice("overlap", overlap, OVERLAPS),
                  optimizer_factor=optimizer_factor, recompute=recompute, prefetch_depth=prefetch_depth,
                  products_between_reductions=products_between_reductions, prefetch_scale=prefetch_scale,
-                 bounded_share=bounded_share, num_threads=threads)
+                 bounded_share=bounded_share, gap=gap, num_threads=threads)
     if prefetch_bytes is not None:
         record.prefetch_bytes = parse_bytes(prefetch_bytes)
     if fuse_bytes is not None:

@@ -566,6 +566,8 @@ pub struct shw_compile_options {
     pub bounded_share: f64,
     /// from the start of the call. Then the plan has the best placement found so far, unproven, with its bound. Lowering and writing the plan are not cut short. 0: no limit
     pub time_limit_s: f64,
+    /// the search ends at a placement that is proven to cost at most this share more than the optimum, such as 1e-4; at most 1. 0: 1e-9
+    pub gap: f64,
     /// NULL: none
     pub cancel: *const shw_cancel,
     /// NULL: none

@@ -80,6 +80,7 @@ pub struct CompileOptions {
     host_memory_bytes: i64,
     overlap: Option<Overlap>,
     time_limit: Option<Duration>,
+    gap: f64,
     cancel: Option<Cancel>,
     num_threads: i32,
 }
@@ -258,6 +259,14 @@ impl CompileOptions {
         self
     }
 
+    /// The search ends at a placement that is proven to cost at most this share more than the optimum,
+    /// such as 1e-4. 0: 1e-9.
+    #[must_use]
+    pub fn gap(mut self, share: f64) -> Self {
+        self.gap = share;
+        self
+    }
+
     /// Ends the call when the flag is raised.
     #[must_use]
     pub fn cancel(mut self, flag: &Cancel) -> Self {
@@ -338,6 +347,7 @@ impl CompileOptions {
         (raw.buckets, raw.num_buckets) = (lent.buckets.as_ptr(), lent.buckets.len());
         self.constrain(lent, &mut raw)?;
         raw.time_limit_s = self.time_limit.map_or(0.0, |limit| limit.as_secs_f64());
+        raw.gap = self.gap;
         raw.cancel = self.cancel.as_ref().map_or(null(), Cancel::as_ptr);
         raw.num_threads = self.num_threads;
         Ok(raw)
