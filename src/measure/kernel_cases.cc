@@ -108,10 +108,9 @@ KernelCase transposed(const MeasuredKernel& k, ProbeMaker& maker, const Extent& 
               {row_major(k.dtype, {rows, heads, n.row})}, n.elements);
 }
 
-// Half of each row of a matrix.
+// Half of each row of a matrix, or a long row.
 KernelCase window(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
-  TensorType in = typed(k.dtype, n);
-  in.strides[0] *= 2;
+  const TensorType in = gapped(k.dtype, n);
   return made(step_of(k, {maker.operand(Source::kFirst, in)}), {typed(k.dtype, n)}, n.elements);
 }
 
@@ -403,17 +402,21 @@ ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionT
   ProbeMaker::Step c;
   c.step.kernel = table.backward ? "sdpa_backward" : "sdpa";
   c.step.attrs.set(AttrKey::kCausal, table.causal);
+  ValueId bias;
+  if (table.biased)  // the same for all heads
+    bias = at(Source::kThird, {{1, heads, keys, keys}, {0, 0, keys, 1}, dtype});
   if (table.backward) {
     c.step.inputs = {at(Source::kFirst, head),
                      at(Source::kFirst, head),
                      at(Source::kSecond, head),
                      at(Source::kThird, head),
-                     ValueId{},
+                     bias,
                      at(Source::kFirst, head),
                      at(Source::kSecond, lse)};
     c.results = {head, head, head};
   } else {
     c.step.inputs = {at(Source::kFirst, head), at(Source::kSecond, head), at(Source::kThird, head)};
+    if (table.biased) c.step.inputs.push_back(bias);
     c.results = {head, lse};
   }
   return c;
