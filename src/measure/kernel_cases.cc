@@ -422,20 +422,22 @@ ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionT
   return c;
 }
 
-ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,
+ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side, int64_t groups,
                                   int64_t out_channels, int64_t in_channels) {
   constexpr int64_t width = kConvolutionKernel;
-  const TensorType input = row_major(kF32, {1, in_channels, side, side}),
-                   weight = row_major(kF32, {out_channels, in_channels, width, width}),
-                   result = row_major(kF32, {1, out_channels, side, side});
+  const int64_t out = groups * out_channels;
+  const TensorType input = row_major(kF32, {1, groups * in_channels, side, side}),
+                   weight = row_major(kF32, {out, in_channels, width, width}),
+                   result = row_major(kF32, {1, out, side, side});
   ProbeMaker::Step c;
   c.step.kernel = backward ? "convolution_backward" : "convolution";
   c.step.attrs.set(AttrKey::kPadding, std::vector<int64_t>{width / 2});
+  c.step.attrs.set(AttrKey::kGroups, groups);
   if (backward) c.step.inputs = {maker.operand(Source::kFirst, result)};
   c.step.inputs.push_back(maker.operand(Source::kSecond, input));
   c.step.inputs.push_back(maker.operand(Source::kThird, weight));
   c.results = {result};
-  if (backward) c.results = {input, weight, row_major(kF32, {out_channels})};
+  if (backward) c.results = {input, weight, row_major(kF32, {out})};
   return c;
 }
 

@@ -54,8 +54,8 @@ inline constexpr std::span<const AttentionTable> kUnbiasedAttention =
 ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionTable& table,
                                 int64_t heads, int64_t keys, int64_t width);
 
-// One sample of `side` × `side` places and a kernel of 3 × 3.
-ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,
+// One sample of `side` × `side` places and a kernel of 3 × 3; the channels of one group.
+ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side, int64_t groups,
                                   int64_t out_channels, int64_t in_channels);
 inline constexpr int64_t kConvolutionKernel = 3;
 

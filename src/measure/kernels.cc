@@ -25,8 +25,10 @@ constexpr int64_t kPlaces = 64;
 constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024};
 constexpr int64_t kKeys[] = {16, 32, 64, 128, 256, 1024}, kWidths[] = {8, 32, 128};
 constexpr int64_t kQueries = 512;  // of all heads of a launch: a small head is not the whole of one
-constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {8, 64, 256},
-                  kInChannels[] = {4, 32, 128};
+constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {1, 8, 64, 256},
+                  kInChannels[] = {1, 4, 32, 128};
+constexpr int64_t kChannels =
+    16;  // of all groups of a launch: a small group is not the whole of one
 constexpr int64_t kRateSize = 256;  // of a square product, where only a rate is asked for
 
 void add_kernel(KernelTimer& timer, const MeasuredKernel& kernel) {
@@ -51,8 +53,11 @@ void add_convolution(KernelTimer& timer, std::string_view key, bool backward) {
       key, Dtype::kF32, {places, {std::begin(kOutChannels), std::end(kOutChannels)}, terms});
   for (const int64_t side : kSides)
     for (const int64_t out : kOutChannels)
-      for (const int64_t in : kInChannels)
-        timer.add_point(convolution_case(timer.maker(), backward, side, out, in), table);
+      for (const int64_t in : kInChannels) {
+        const int64_t groups = std::max<int64_t>(1, kChannels / out);
+        timer.add_point(convolution_case(timer.maker(), backward, side, groups, out, in), table,
+                        groups);
+      }
 }
 
 }  // namespace
