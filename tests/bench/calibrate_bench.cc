@@ -61,9 +61,9 @@ constexpr Case kHeldOut[] = {
     {"/torch/resnet.graph.json.gz", "one=1", nullptr, nullptr},
     {"/torch/resnet.graph.json.gz", "dp=2", nullptr, nullptr},
     {"/torch/regnet.graph.json.gz", "one=1", nullptr, nullptr},
+    {"/torch/regnet.graph.json.gz", "dp=2", nullptr, nullptr},
     {"/torch/convmixer.graph.json.gz", "dp=2", nullptr, nullptr},
-    {"/torch/beit.graph.json.gz", "one=1", nullptr, nullptr},
-    {"/torch/mamba.graph.json.gz", "dp=2", nullptr, nullptr},
+    {"/torch/recurrent_gemma.graph.json.gz", "one=1", nullptr, nullptr},
     {"/torch/deepseek_v3.graph.json.gz", "dp=4", nullptr, nullptr},
     {"/graphs/qwen2_bf16.graph.pre.json.gz", "one=1", nullptr, nullptr},
 };
