@@ -71,7 +71,7 @@ double Roofline::stream_us(double bytes) const {
 
 std::optional<double> Roofline::measured_us(std::span<const KernelWork> works, double bytes) const {
   std::optional<double> us = cached_us(works);
-  if (us) us = std::max(*us, rw_us(bytes));
+  if (us && !has_copies()) us = std::max(*us, rw_us(bytes));
   return us;
 }
 

@@ -30,10 +30,11 @@ class Roofline {
   // where copies were not measured.
   double stream_us(double bytes) const;
   double launch_us() const { return sharing_ * device_.launch_us; }
-  // Of several kernels in one launch on operands that are in the cache. nullopt: one of them was
+  // Of several kernels in one launch on operands as they were measured. nullopt: one of them was
   // not measured.
   std::optional<double> cached_us(std::span<const KernelWork> works) const;
-  // The same on operands and results of so many bytes that come from memory, and go there.
+  // The same on operands and results of so many bytes that come from memory, and go there. Where
+  // copies were measured the tables say it: they were made on operands as a model has them.
   std::optional<double> measured_us(std::span<const KernelWork> works, double bytes) const;
   // A copy to host memory, or from it. 0 where the device has none of its own.
   double host_copy_us(double bytes) const;

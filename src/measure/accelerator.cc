@@ -57,7 +57,8 @@ Status measure_device(const runtime::RankBackend& backend, const AcceleratorSize
                       cost::DeviceSpec& device, Figures& figures) {
   KernelTimer timer(source_bytes(s), source_bytes(s));
   for (const Dtype dtype : kRates) timer.add_products(dtype, s.products);
-  for (const Dtype dtype : kAttention) timer.add_attention(dtype, s.keys, s.widths, s.heads, 0);
+  for (const Dtype dtype : kAttention)
+    timer.add_attention(kUnbiasedAttention, dtype, s.keys, s.widths, s.heads, 0);
   for (const Dtype dtype : kRates) timer.add_rate(dtype, s.rate);
   add_copy(timer, s.copied);
   timer.add_launch();

@@ -108,10 +108,9 @@ KernelCase transposed(const MeasuredKernel& k, ProbeMaker& maker, const Extent& 
               {row_major(k.dtype, {rows, heads, n.row})}, n.elements);
 }
 
-// Half of each row of a matrix.
+// Half of each row of a matrix, or a long row.
 KernelCase window(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
-  TensorType in = typed(k.dtype, n);
-  in.strides[0] *= 2;
+  const TensorType in = gapped(k.dtype, n);
   return made(step_of(k, {maker.operand(Source::kFirst, in)}), {typed(k.dtype, n)}, n.elements);
 }
 
@@ -403,36 +402,42 @@ ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionT
   ProbeMaker::Step c;
   c.step.kernel = table.backward ? "sdpa_backward" : "sdpa";
   c.step.attrs.set(AttrKey::kCausal, table.causal);
+  ValueId bias;
+  if (table.biased)  // the same for all heads
+    bias = at(Source::kThird, {{1, heads, keys, keys}, {0, 0, keys, 1}, dtype});
   if (table.backward) {
     c.step.inputs = {at(Source::kFirst, head),
                      at(Source::kFirst, head),
                      at(Source::kSecond, head),
                      at(Source::kThird, head),
-                     ValueId{},
+                     bias,
                      at(Source::kFirst, head),
                      at(Source::kSecond, lse)};
     c.results = {head, head, head};
   } else {
     c.step.inputs = {at(Source::kFirst, head), at(Source::kSecond, head), at(Source::kThird, head)};
+    if (table.biased) c.step.inputs.push_back(bias);
     c.results = {head, lse};
   }
   return c;
 }
 
-ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,
+ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side, int64_t groups,
                                   int64_t out_channels, int64_t in_channels) {
   constexpr int64_t width = kConvolutionKernel;
-  const TensorType input = row_major(kF32, {1, in_channels, side, side}),
-                   weight = row_major(kF32, {out_channels, in_channels, width, width}),
-                   result = row_major(kF32, {1, out_channels, side, side});
+  const int64_t out = groups * out_channels;
+  const TensorType input = row_major(kF32, {1, groups * in_channels, side, side}),
+                   weight = row_major(kF32, {out, in_channels, width, width}),
+                   result = row_major(kF32, {1, out, side, side});
   ProbeMaker::Step c;
   c.step.kernel = backward ? "convolution_backward" : "convolution";
   c.step.attrs.set(AttrKey::kPadding, std::vector<int64_t>{width / 2});
+  c.step.attrs.set(AttrKey::kGroups, groups);
   if (backward) c.step.inputs = {maker.operand(Source::kFirst, result)};
   c.step.inputs.push_back(maker.operand(Source::kSecond, input));
   c.step.inputs.push_back(maker.operand(Source::kThird, weight));
   c.results = {result};
-  if (backward) c.results = {input, weight, row_major(kF32, {out_channels})};
+  if (backward) c.results = {input, weight, row_major(kF32, {out})};
   return c;
 }
 

@@ -40,19 +40,22 @@ inline constexpr ProductTable kProductTables[] = {
 ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, const ProductTable& table, int64_t m,
                               int64_t n, int64_t k);
 
+// Of a head without a mask, with a causal one, or with numbers that are added to all pairs.
 struct AttentionTable {
   const char* key;
-  bool backward, causal;
+  bool backward, causal, biased;
 };
-inline constexpr AttentionTable kAttentionTables[] = {{"sdpa", false, false},
-                                                      {"sdpa.causal", false, true},
-                                                      {"sdpa_backward", true, false},
-                                                      {"sdpa_backward.causal", true, true}};
+inline constexpr AttentionTable kAttentionTables[] = {
+    {"sdpa", false, false, false},         {"sdpa.causal", false, true, false},
+    {"sdpa_backward", true, false, false}, {"sdpa_backward.causal", true, true, false},
+    {"sdpa.biased", false, false, true},   {"sdpa_backward.biased", true, false, true}};
+inline constexpr std::span<const AttentionTable> kUnbiasedAttention =
+    std::span(kAttentionTables).first(4);
 ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionTable& table,
                                 int64_t heads, int64_t keys, int64_t width);
 
-// One sample of `side` × `side` places and a kernel of 3 × 3.
-ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,
+// One sample of `side` × `side` places and a kernel of 3 × 3; the channels of one group.
+ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side, int64_t groups,
                                   int64_t out_channels, int64_t in_channels);
 inline constexpr int64_t kConvolutionKernel = 3;
 

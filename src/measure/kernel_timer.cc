@@ -6,11 +6,12 @@
 #include <numeric>
 #include <string>
 
-#include "measure/kernel_cases.h"
-
 namespace shw::measure {
 namespace {
 
+// Tables whose steps are timed in turn: a model has some twenty kinds of kernels, and the code of
+// these stays in the nearer caches.
+constexpr size_t kKinds = 20;
 // Steps are timed among others of their size, by the bytes of their results.
 constexpr int64_t kClassBytes[] = {1 << 12, 1 << 15, 1 << 18, INT64_MAX};
 
@@ -49,10 +50,11 @@ void KernelTimer::add_products(Dtype dtype, const std::vector<int64_t>& axis) {
   }
 }
 
-void KernelTimer::add_attention(Dtype dtype, const std::vector<int64_t>& keys,
+void KernelTimer::add_attention(std::span<const AttentionTable> tables, Dtype dtype,
+                                const std::vector<int64_t>& keys,
                                 const std::vector<int64_t>& widths, int64_t heads,
                                 int64_t queries) {
-  for (const AttentionTable& t : kAttentionTables) {
+  for (const AttentionTable& t : tables) {
     const size_t table = begin(t.key, dtype, {keys, widths});
     for (const int64_t n : keys)
       for (const int64_t width : widths) {
@@ -78,8 +80,10 @@ void KernelTimer::add_launch() {
 }
 
 Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBackend& backend) {
-  std::vector<std::vector<size_t>> classes(std::size(kClassBytes));
-  for (size_t i = 0; i < points_.size(); ++i) classes[class_of(points_[i].step)].push_back(i);
+  const size_t mixes = (tables_.size() + kKinds - 1) / kKinds;
+  std::vector<std::vector<size_t>> classes(std::size(kClassBytes) * mixes);
+  for (size_t i = 0; i < points_.size(); ++i)
+    classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
   std::erase_if(classes, [](const auto& members) { return members.empty(); });
   std::vector<size_t> entries;
   for (std::vector<size_t>& members : classes) {

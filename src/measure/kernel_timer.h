@@ -2,10 +2,12 @@
 // order: as programs go from one kernel to another, no step follows its like.
 #pragma once
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "cost/kernel_times.h"
+#include "measure/kernel_cases.h"
 #include "measure/probe.h"
 
 namespace shw::measure {
@@ -28,10 +30,11 @@ class KernelTimer {
 
   // Products of all sizes along `axis`, in a table for each way in which the operands lie.
   void add_products(Dtype dtype, const std::vector<int64_t>& axis);
-  // Attention of one head, forward and backward, without a mask and with a causal one. Heads are
-  // timed together, as programs have them: `heads` of them, or more until they have `queries`.
-  void add_attention(Dtype dtype, const std::vector<int64_t>& keys,
-                     const std::vector<int64_t>& widths, int64_t heads, int64_t queries);
+  // Attention of one head, as in these tables. Heads are timed together, as programs have them:
+  // `heads` of them, or more until they have `queries`.
+  void add_attention(std::span<const AttentionTable> tables, Dtype dtype,
+                     const std::vector<int64_t>& keys, const std::vector<int64_t>& widths,
+                     int64_t heads, int64_t queries);
   // Tables of one point: a square product, and a launch that does next to nothing.
   void add_rate(Dtype dtype, int64_t side);
   void add_launch();

@@ -19,11 +19,16 @@ using cost::KernelTimes;
 constexpr int64_t kElements[] = {64, 2048, 32768, 524288};  // up to 2 MiB of f32
 constexpr int64_t kRows[] = {4, 32, KernelTimes::kLongRow};
 constexpr int64_t kMostElements = 524288, kSlowElements = 32768;
+constexpr int64_t kSourceBytes = kMostElements * 16;
+// Tensors of a size that a model touches before it comes back to one.
+constexpr int64_t kPlaces = 64;
 constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024};
 constexpr int64_t kKeys[] = {16, 32, 64, 128, 256, 1024}, kWidths[] = {8, 32, 128};
 constexpr int64_t kQueries = 512;  // of all heads of a launch: a small head is not the whole of one
-constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {8, 64, 256},
-                  kInChannels[] = {4, 32, 128};
+constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {1, 8, 64, 256},
+                  kInChannels[] = {1, 4, 32, 128};
+constexpr int64_t kChannels =
+    16;  // of all groups of a launch: a small group is not the whole of one
 constexpr int64_t kRateSize = 256;  // of a square product, where only a rate is asked for
 
 void add_kernel(KernelTimer& timer, const MeasuredKernel& kernel) {
@@ -48,17 +53,21 @@ void add_convolution(KernelTimer& timer, std::string_view key, bool backward) {
       key, Dtype::kF32, {places, {std::begin(kOutChannels), std::end(kOutChannels)}, terms});
   for (const int64_t side : kSides)
     for (const int64_t out : kOutChannels)
-      for (const int64_t in : kInChannels)
-        timer.add_point(convolution_case(timer.maker(), backward, side, out, in), table);
+      for (const int64_t in : kInChannels) {
+        const int64_t groups = std::max<int64_t>(1, kChannels / out);
+        timer.add_point(convolution_case(timer.maker(), backward, side, groups, out, in), table,
+                        groups);
+      }
 }
 
 }  // namespace
 
 Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>& bases) {
-  KernelTimer kernels(kMostElements * 16, kMostElements * 16);
+  KernelTimer kernels(kSourceBytes, kSourceBytes);
+  kernels.maker().take_turns(kPlaces, kSourceBytes);
   for (const MeasuredKernel& kernel : measured_kernels()) add_kernel(kernels, kernel);
   kernels.add_products(Dtype::kF32, {std::begin(kProductSizes), std::end(kProductSizes)});
-  kernels.add_attention(Dtype::kF32, {std::begin(kKeys), std::end(kKeys)},
+  kernels.add_attention(kAttentionTables, Dtype::kF32, {std::begin(kKeys), std::end(kKeys)},
                         {std::begin(kWidths), std::end(kWidths)}, 1, kQueries);
   add_convolution(kernels, "convolution", false);
   add_convolution(kernels, "convolution_backward", true);

@@ -22,6 +22,7 @@ constexpr double kEnoughUs = 120000;  // of all runs of an entry together
 ProbeMaker::ProbeMaker(std::vector<Mesh::Axis> mesh, int64_t first_bytes, int64_t other_bytes) {
   Program& p = program();
   p.mesh = std::move(mesh);
+  used_.resize(std::size(kSourceNames));
   for (size_t i = 0; i < std::size(kSourceNames); ++i) {
     const int64_t bytes = i == 0 ? first_bytes : other_bytes;
     const TensorType type = row_major(kSourceTypes[i], {bytes / dtype_size(kSourceTypes[i])});
@@ -32,8 +33,31 @@ ProbeMaker::ProbeMaker(std::vector<Mesh::Axis> mesh, int64_t first_bytes, int64_
   }
 }
 
+int64_t ProbeMaker::next_place(int64_t bytes, int64_t& used) const {
+  const int64_t room = std::min(turns_.places * bytes, turns_.most_bytes);
+  if (used + bytes > room) used = 0;
+  const int64_t place = used;
+  if (room >= 2 * bytes) used += bytes;
+  return place;
+}
+
+namespace {
+
+// From the first element to the last one, gaps between included.
+int64_t extent_bytes(const TensorType& type) {
+  int64_t last = 0;
+  for (size_t d = 0; d < type.shape.size(); ++d) last += (type.shape[d] - 1) * type.strides[d];
+  return (last + 1) * dtype_size(type.dtype);
+}
+
+}  // namespace
+
 ValueId ProbeMaker::operand(Source source, const TensorType& type) {
-  return program().values.push_back({type, sources_[static_cast<size_t>(source)], 0});
+  const auto s = static_cast<size_t>(source);
+  const int64_t place = source == Source::kFirst
+                            ? 0
+                            : next_place(padded_bytes(program(), extent_bytes(type)), used_[s]);
+  return program().values.push_back({type, sources_[s], place});
 }
 
 size_t ProbeMaker::add_entry(const std::vector<Step>& steps) {
@@ -45,7 +69,9 @@ size_t ProbeMaker::add_entry(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     ProgramStep& s = p.steps.emplace_back(step.step);
     if (step.reads_last) s.inputs[0] = p.steps[p.steps.size() - 2].outputs[0];
-    int64_t offset = step.first_byte;
+    int64_t bytes = 0;
+    for (const TensorType& type : step.results) bytes += padded_bytes(p, type.bytes());
+    int64_t offset = step.first_byte + next_place(bytes, results_used_);
     for (const TensorType& type : step.results) {
       const StorageId storage =
           p.storages.push_back({type.bytes(), StorageKind::kArena, UINT32_MAX, offset});

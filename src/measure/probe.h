@@ -19,6 +19,11 @@ class ProbeMaker {
   // Bytes of the first source, and of each of the others.
   ProbeMaker(std::vector<Mesh::Axis> mesh, int64_t first_bytes, int64_t other_bytes);
 
+  // As in a model, where the first operand is what the step before has made, and many tensors were
+  // touched since the others were, and since somebody used the memory of the results: from here on
+  // those of a size take turns in so many places, as far as `most_bytes` hold them. Without this
+  // all operands lie at the begin of their source.
+  void take_turns(int64_t places, int64_t most_bytes) { turns_ = {places, most_bytes}; }
   ValueId operand(Source source, const TensorType& type);
   // One step of an entry, and the types of its results, which lie one behind the other.
   struct Step {
@@ -27,15 +32,24 @@ class ProbeMaker {
     int64_t first_byte = 0;   // of the results, in memory that all steps share
     bool reads_last = false;  // the first input is the first result of the step before
   };
-  // All sources are read from their begin, and all results written to few places, so that what fits
-  // in a cache is there. Returns the number of the entry.
+  // Unless they take turns, results are written to few places, so that what fits in a cache is
+  // there. Returns the number of the entry.
   size_t add_entry(const std::vector<Step>& steps);
   Program& program() { return plan_.program; }
   Result<std::shared_ptr<const Plan>> finish() const;
 
  private:
+  // Where the next of several windows of `bytes` in one memory begins.
+  int64_t next_place(int64_t bytes, int64_t& used) const;
+
+  struct Turns {
+    int64_t places = 1, most_bytes = 0;
+  };
   Plan plan_;
   std::vector<StorageId> sources_;
+  Turns turns_;
+  std::vector<int64_t> used_;  // of each source, by windows that took turns
+  int64_t results_used_ = 0;
 };
 
 // A job of such a plan.

@@ -120,13 +120,20 @@ double share_of_window(const Attrs& attrs, bool is_causal, int64_t queries, int6
   return all > 0 ? visible_pairs(*window, queries, keys) / all : 1;
 }
 
+struct AttentionKernels {
+  std::string_view plain, causal, biased;
+};
+
 // A head after the other; `first`: the number of q among the operands.
-Works attention(std::string_view plain, std::string_view causal, const OpArgs& args, size_t first) {
+Works attention(const AttentionKernels& kernels, const OpArgs& args, size_t first) {
   const Dims &q = args.in(first).shape, &k = args.in(first + 1).shape;
   double times = number(q[0]) * number(q[1]) * number(q[2]) / number(std::max<int64_t>(1, k[2]));
   const bool is_causal = args.attrs->get_bool(AttrKey::kCausal, false);
   times *= share_of_window(*args.attrs, is_causal, q[2], k[2]);
-  return {{is_causal ? causal : plain, args.in(first).dtype, {k[2], q[3]}, times}};
+  const std::string_view kernel = is_causal             ? kernels.causal
+                                  : args.has(first + 3) ? kernels.biased
+                                                        : kernels.plain;
+  return {{kernel, args.in(first).dtype, {k[2], q[3]}, times}};
 }
 
 // A group after the other, in the places of the result; `result`, `weight`: [N, O, …], [O, C, …].
@@ -141,6 +148,14 @@ KernelWork convolution(std::string_view kernel, const OpArgs& args, const Tensor
           result.dtype,
           {without(result, channels), channels / groups, without(weight, channels)},
           number(groups)};
+}
+
+// Elements along the dim that the op works along.
+int64_t line_of(const OpArgs& args, const TensorType& type) {
+  const auto rank = static_cast<int64_t>(type.shape.size());
+  int64_t dim = args.attrs->get_int(AttrKey::kDim, -1);
+  if (dim < 0) dim += rank;
+  return dim >= 0 && dim < rank ? type.shape[static_cast<size_t>(dim)] : 1;
 }
 
 // What the op's loops run over: its largest tensor, but not the table of a look-up.
@@ -166,6 +181,13 @@ KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> re
       return elements(kernel, out->numel(), last(*out), first->dtype);
     case OpKind::kEmbeddingDenseBackward:
       return elements(kernel, first->numel(), last(*out), first->dtype);
+    case OpKind::kSoftmax:
+    case OpKind::kLogSoftmax:
+    case OpKind::kSoftmaxBackward:
+    case OpKind::kLogSoftmaxBackward:
+    case OpKind::kCumsum:
+    case OpKind::kSort:  // along a dim, each line by itself
+      return elements(kernel, out->numel(), line_of(args, *out), first->dtype);
     default:
       if (largest->numel() > out->numel())  // along a dim
         return elements(kernel, largest->numel(), last(*largest), first->dtype);
@@ -189,9 +211,9 @@ Works kernel_works(OpKind op, const OpArgs& args, std::span<const OptionalType> 
     case OpKind::kGroupedMm:
       return grouped(args, *results[0]);
     case OpKind::kSdpa:
-      return attention("sdpa", "sdpa.causal", args, 0);
+      return attention({"sdpa", "sdpa.causal", "sdpa.biased"}, args, 0);
     case OpKind::kSdpaBackward:
-      return attention("sdpa_backward", "sdpa_backward.causal", args, 1);
+      return attention({"sdpa_backward", "sdpa_backward.causal", "sdpa_backward.biased"}, args, 1);
     case OpKind::kConvolution:
       return {convolution("convolution", args, *results[0], args.in(1))};
     case OpKind::kConvolutionBackward:

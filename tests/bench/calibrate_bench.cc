@@ -4,16 +4,18 @@
 // usage: bench_calibrate [REPEATS] [HARDWARE.json]
 //
 // Two times are printed beside the predicted one. `cores` is the CPU time of all ranks together,
-// shared by the cores that they can keep busy: what a step takes where nothing else runs. `wall` is
+// shared by the cores that they can keep busy: what a step takes where nothing else runs; threads
+// that look for work are part of it, but no step takes longer than by the wall. `wall` is
 // the median from the begin of a run to its end; other work on the machine is part of it. To start
 // and to end a run is no part of a step: what a plan of one tiny step takes is taken off of both;
 // `run` is that of `cores`. The figures at the end are rank correlations (Spearman) and shares
-// within 15 %.
+// within 15 %. Some models that no part of this was looked at with come last.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,18 @@ constexpr Case kCases[] = {
     {"/torch/t5.graph.json.gz", "dp=2", nullptr, nullptr},
     {"/torch/whisper.graph.json.gz", "dp=2,tp=2", nullptr, nullptr},
     {"/bench/llama_29m.graph.pre.json.gz", "dp=2", nullptr, nullptr},
+};
+
+// Kinds of models that the 20 above have none of: whether what was mended for those serves others.
+constexpr Case kHeldOut[] = {
+    {"/torch/resnet.graph.json.gz", "one=1", nullptr, nullptr},
+    {"/torch/resnet.graph.json.gz", "dp=2", nullptr, nullptr},
+    {"/torch/regnet.graph.json.gz", "one=1", nullptr, nullptr},
+    {"/torch/regnet.graph.json.gz", "dp=2", nullptr, nullptr},
+    {"/torch/convmixer.graph.json.gz", "dp=2", nullptr, nullptr},
+    {"/torch/recurrent_gemma.graph.json.gz", "one=1", nullptr, nullptr},
+    {"/torch/deepseek_v3.graph.json.gz", "dp=4", nullptr, nullptr},
+    {"/graphs/qwen2_bf16.graph.pre.json.gz", "one=1", nullptr, nullptr},
 };
 
 struct Row {
@@ -109,6 +123,7 @@ shw::Result<Row> run(const Case& c, const std::string& hardware, int64_t cores, 
   row.run_us = cores_us(empty, cores);
   row.cores_us = cores_us(result, cores) - row.run_us;
   row.wall_us = (result.seconds.median - empty.seconds.median) * 1e6;
+  row.cores_us = std::min(row.cores_us, row.wall_us);
   return row;
 }
 
@@ -154,6 +169,23 @@ int fail(const std::string& what, const shw::Status& status) {
   return 1;
 }
 
+bool run_all(std::span<const Case> cases, const std::string& hardware, int64_t cores,
+             int64_t repeats) {
+  std::vector<Row> rows;
+  for (const Case& c : cases) {
+    const auto row = run(c, hardware, cores, repeats);
+    const std::string name = std::string(c.file).substr(std::string(c.file).rfind('/') + 1);
+    if (!row.ok()) return fail(name + " on " + c.mesh, row.status()) == 0;
+    std::printf("%-32s %-10s %12.0f %12.0f %8.0f %12.0f %8.2f%s\n", name.c_str(), c.mesh,
+                row->predicted_us, row->cores_us, row->run_us, row->wall_us,
+                row->predicted_us / row->cores_us, c.recompute != nullptr ? "  recomputed" : "");
+    rows.push_back(*row);
+  }
+  print_figures("cores", rows, &Row::cores_us);
+  print_figures("wall", rows, &Row::wall_us);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -165,17 +197,7 @@ int main(int argc, char** argv) {
   const int64_t cores = std::max<int64_t>(1, hardware->device.shared_cores);
   std::printf("%-32s %-10s %12s %12s %8s %12s %8s\n", "graph", "mesh", "predicted us", "cores us",
               "run us", "wall us", "ratio");
-  std::vector<Row> rows;
-  for (const Case& c : kCases) {
-    const auto row = run(c, *text, cores, repeats);
-    const std::string name = std::string(c.file).substr(std::string(c.file).rfind('/') + 1);
-    if (!row.ok()) return fail(name + " on " + c.mesh, row.status());
-    std::printf("%-32s %-10s %12.0f %12.0f %8.0f %12.0f %8.2f%s\n", name.c_str(), c.mesh,
-                row->predicted_us, row->cores_us, row->run_us, row->wall_us,
-                row->predicted_us / row->cores_us, c.recompute != nullptr ? "  recomputed" : "");
-    rows.push_back(*row);
-  }
-  print_figures("cores", rows, &Row::cores_us);
-  print_figures("wall", rows, &Row::wall_us);
-  return 0;
+  if (!run_all(kCases, *text, cores, repeats)) return 1;
+  std::printf("held out\n");
+  return run_all(kHeldOut, *text, cores, repeats) ? 0 : 1;
 }

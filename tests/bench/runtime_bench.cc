@@ -1,6 +1,9 @@
 // What the runtime itself costs, collectives, and matrix products.
 #include <benchmark/benchmark.h>
 
+#include <thread>
+
+#include "runtime/collective/past_caches.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
@@ -96,7 +99,9 @@ void BM_Collective(benchmark::State& state, CollectiveKind kind) {
   ValueId v = x;
   for (int i = 0; i < kRepeat; ++i)
     v = b.collective(kind, {0}, x,
-                     kind == CollectiveKind::kAllGather ? Dims{ranks * count} : Dims{count});
+                     kind == CollectiveKind::kAllGather       ? Dims{ranks * count}
+                     : kind == CollectiveKind::kReduceScatter ? Dims{count / ranks}
+                                                              : Dims{count});
   b.output("y", b.view(v, row_major(Dtype::kF32, {1})), {1}, Layout{});
   Job job(b.finish());
   for (auto _ : state) job.run();
@@ -105,7 +110,9 @@ void BM_Collective(benchmark::State& state, CollectiveKind kind) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   // As nccl-tests define it: independent of the number of ranks.
   const double n = static_cast<double>(ranks);
-  const double wire = kind == CollectiveKind::kAllReduce ? 2 * (n - 1) / n : n - 1;
+  const double wire = kind == CollectiveKind::kAllReduce   ? 2 * (n - 1) / n
+                      : kind == CollectiveKind::kAllGather ? n - 1
+                                                           : (n - 1) / n;
   state.counters["bus_bytes"] = benchmark::Counter(
       static_cast<double>(state.iterations()) * kRepeat * static_cast<double>(bytes) * wire,
       benchmark::Counter::kIsRate, benchmark::Counter::kIs1024);
@@ -120,6 +127,41 @@ BENCHMARK_CAPTURE(BM_Collective, all_reduce, CollectiveKind::kAllReduce)
     ->UseRealTime();
 BENCHMARK_CAPTURE(BM_Collective, all_gather, CollectiveKind::kAllGather)
     ->Args({4, 4 << 20})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Collective, reduce_scatter, CollectiveKind::kReduceScatter)
+    ->Args({4, 16 << 20})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Collective, all_to_all, CollectiveKind::kAllToAll)
+    ->Args({4, 16 << 20})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+// What the collectives above are measured against: as many bytes as an all-reduce of 4 × 16 MiB
+// reads and writes, copied by all cores at once.
+void BM_Copy(benchmark::State& state, void (*copy)(void*, const void*, size_t)) {
+  constexpr size_t kBytes = size_t{64} << 20, kPiece = size_t{32} << 10;
+  const size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::byte> from(kBytes, std::byte{1}), to(kBytes);
+  for (auto _ : state) {
+    std::vector<std::jthread> all;
+    for (size_t t = 0; t < threads; ++t)
+      all.emplace_back([&, t] {
+        for (int repeat = 0; repeat < 4; ++repeat)  // as many as of a collective
+          for (size_t at = t * kPiece; at < kBytes; at += threads * kPiece)
+            copy(to.data() + at, from.data() + at, kPiece);
+        fence_past_caches();
+      });
+  }
+  state.counters["each"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * 4,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK_CAPTURE(BM_Copy, memcpy_64_MiB, copy_through_caches)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Copy, past_caches_64_MiB, copy_past_caches)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstring>
+#include <cstddef>
 #include <new>
 #include <string>
 #include <thread>
 #include <utility>
+
+#include "runtime/collective/past_caches.h"
 
 namespace shw::runtime {
 namespace {
@@ -15,6 +17,11 @@ constexpr int64_t kPieceBytes = 128 << 10;  // fits a second-level cache togethe
 // Less than this is done by the last member alone: waking a thread costs about as much as copying
 // this far. [Empirical] 2-core virtual machine, tests/bench.
 constexpr int64_t kAloneBytes = 256 << 10;
+
+// Results of at least so many bytes do not stay in the caches until somebody reads them.
+constexpr int64_t kLargeBytes = 2 << 20;
+
+constexpr int64_t kLine = 64;  // bytes
 
 constexpr size_t kShown = 4;  // collectives of a rank in a message
 
@@ -223,7 +230,9 @@ int64_t Group::cut() {
   const int64_t size_bytes = dtype_size(spec.dtype);
   const bool of_one = spec.by_counts || spec.kind == CollectiveKind::kPermute;
   const int64_t sources = of_one ? 1 : size();  // that a piece reads or writes as many elements of
-  pieces_.elements = std::max<int64_t>(1, kPieceBytes / size_bytes / (spec.by_counts ? 1 : size()));
+  // Whole lines, wherever they start.
+  pieces_.elements = std::max<int64_t>(
+      kLine, kPieceBytes / size_bytes / (spec.by_counts ? 1 : size()) / kLine * kLine);
   pieces_.blocks = spec.kind == CollectiveKind::kAllReduce ? 1 : size();
   int64_t longest = spec.count, moved = pieces_.blocks * sources * spec.count;
   if (spec.by_counts)  // a block is what a member receives
@@ -231,6 +240,10 @@ int64_t Group::cut() {
       longest = std::max(longest, receiver.receive_offsets[members_.size()]);
       moved += receiver.receive_offsets[members_.size()];
     }
+  const bool of_all =
+      spec.kind == CollectiveKind::kAllGather || spec.kind == CollectiveKind::kAllToAll;
+  pieces_.past_caches =
+      (of_all && !spec.by_counts ? size() : 1) * longest * size_bytes >= kLargeBytes;
   pieces_.per_block = std::max<int64_t>(1, (longest + pieces_.elements - 1) / pieces_.elements);
   return moved * size_bytes;
 }
@@ -240,6 +253,7 @@ void Group::work() {
     const int64_t piece = next_piece_.fetch_add(1, std::memory_order_relaxed);
     if (piece >= pieces_.count()) return;
     do_piece(piece);
+    if (pieces_.past_caches) fence_past_caches();
     // The last one to finish has, through this counter, everybody else's writes.
     if (pieces_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       const std::lock_guard lock(mutex_);
@@ -256,36 +270,45 @@ void Group::do_piece(int64_t piece) {
   const int64_t count = std::min(pieces_.elements, spec.count - first);
   if (count <= 0) return;
   const int64_t size_bytes = dtype_size(spec.dtype);
-  const auto bytes = static_cast<size_t>(count * size_bytes);
+  const int64_t bytes = count * size_bytes;
   const int64_t within = (block * spec.count + first) * size_bytes;  // of a tensor [n, count]
   switch (spec.kind) {
     case CollectiveKind::kAllGather:
-      for (void* output : outputs_)
-        std::memcpy(at(output, within), at(inputs_[static_cast<size_t>(block)], first * size_bytes),
-                    bytes);
-      return;
+      return copy_to_all(within, at(inputs_[static_cast<size_t>(block)], first * size_bytes),
+                         bytes);
     case CollectiveKind::kReduceScatter:
       return members_[0].reduce({inputs_.data(), size(), block * spec.count + first,
-                                 &outputs_[static_cast<size_t>(block)], 1, first, count});
+                                 &outputs_[static_cast<size_t>(block)], 1, first, count,
+                                 pieces_.past_caches});
     case CollectiveKind::kAllReduce:
-      return members_[0].reduce(
-          {inputs_.data(), size(), first, outputs_.data(), size(), first, count});
+      return members_[0].reduce({inputs_.data(), size(), first, outputs_.data(), size(), first,
+                                 count, pieces_.past_caches});
     case CollectiveKind::kAllToAll:
       for (int64_t from = 0; from < size(); ++from)
-        std::memcpy(
-            at(outputs_[static_cast<size_t>(block)], (from * spec.count + first) * size_bytes),
-            at(inputs_[static_cast<size_t>(from)], within), bytes);
+        copy(at(outputs_[static_cast<size_t>(block)], (from * spec.count + first) * size_bytes),
+             at(inputs_[static_cast<size_t>(from)], within), bytes);
       return;
     case CollectiveKind::kPermute: {
       const auto source =
           static_cast<size_t>(members_[static_cast<size_t>(block)].record.spec.source);
-      std::memcpy(at(outputs_[static_cast<size_t>(block)], first * size_bytes),
+      return copy(at(outputs_[static_cast<size_t>(block)], first * size_bytes),
                   at(inputs_[source], first * size_bytes), bytes);
-      return;
     }
     case CollectiveKind::kNone:
       return;
   }
+}
+
+void Group::copy(std::byte* to, const std::byte* from, int64_t bytes) const {
+  (pieces_.past_caches ? copy_past_caches : copy_through_caches)(to, from,
+                                                                 static_cast<size_t>(bytes));
+}
+
+void Group::copy_to_all(int64_t offset, const std::byte* from, int64_t bytes) const {
+  const int64_t step = pieces_.past_caches ? static_cast<int64_t>(kPastCachesBlock) : bytes;
+  for (int64_t begin = 0; begin < bytes; begin += step)
+    for (void* output : outputs_)
+      copy(at(output, offset + begin), from + begin, std::min(step, bytes - begin));
 }
 
 // By counts: the elements from `first` to `end` of what member `to` receives, from whoever sends
@@ -299,9 +322,8 @@ void Group::deliver(size_t to, int64_t first, int64_t end) const {
     const int64_t count = std::min(end, offsets[1]) - begin;
     if (count <= 0) continue;
     const int64_t sent_from = members_[from].send_offsets[to] + begin - offsets[0];
-    std::memcpy(at(receiver.output, begin * size_bytes),
-                at(members_[from].input, sent_from * size_bytes),
-                static_cast<size_t>(count * size_bytes));
+    copy(at(receiver.output, begin * size_bytes), at(members_[from].input, sent_from * size_bytes),
+         count * size_bytes);
   }
 }
 

@@ -50,9 +50,10 @@ class Group {
 
  private:
   struct Pieces {
-    int64_t per_block = 0;  // pieces that one block is cut into
-    int64_t blocks = 0;     // blocks that are worked on one by one
-    int64_t elements = 0;   // of a piece; the last one of a block may be smaller
+    int64_t per_block = 0;     // pieces that one block is cut into
+    int64_t blocks = 0;        // blocks that are worked on one by one
+    int64_t elements = 0;      // of a piece; the last one of a block may be smaller
+    bool past_caches = false;  // results are larger than these
     int64_t count() const { return per_block * blocks; }
   };
 
@@ -76,6 +77,8 @@ class Group {
   void work();
   void do_piece(int64_t piece);
   void deliver(size_t to, int64_t first, int64_t end) const;
+  void copy(std::byte* to, const std::byte* from, int64_t bytes) const;
+  void copy_to_all(int64_t offset, const std::byte* from, int64_t bytes) const;
 
   std::mutex mutex_;
   const std::vector<GroupMember> who_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "runtime/collective/past_caches.h"
 #include "runtime/half.h"
 #include "runtime/simd.h"
 
@@ -30,7 +31,9 @@ void reduce(const ReduceBlock& block, const Arithmetic& a) {
   alignas(64) std::byte sums[kBlockBytes];
   alignas(64) std::byte rounded[kBlockBytes];
   const auto size = static_cast<int64_t>(a.stored);
-  const auto most = static_cast<int64_t>(kBlockBytes / a.accumulated);
+  const auto most = static_cast<int64_t>(block.past_caches ? kPastCachesBlock / a.stored
+                                                           : kBlockBytes / a.accumulated);
+  const auto copy = block.past_caches ? copy_past_caches : copy_through_caches;
   for (int64_t begin = 0; begin < block.count; begin += most) {
     const int64_t n = std::min(most, block.count - begin);
     const auto bytes = static_cast<size_t>(n * size);
@@ -44,8 +47,8 @@ void reduce(const ReduceBlock& block, const Arithmetic& a) {
     for (int64_t m = 1; m < block.num_sources; ++m) a.join(source(m), n, sums);
     if (a.finish != nullptr) a.finish(sums, n, block.num_sources, rounded);
     for (int64_t m = 0; m < block.num_results; ++m)
-      std::memcpy(static_cast<std::byte*>(block.results[m]) + (block.result_first + begin) * size,
-                  a.finish == nullptr ? sums : rounded, bytes);
+      copy(static_cast<std::byte*>(block.results[m]) + (block.result_first + begin) * size,
+           a.finish == nullptr ? sums : rounded, bytes);
   }
 }
 

@@ -13,7 +13,8 @@ namespace shw::runtime {
 // Reduces `count` elements at element offset `first` of `num_sources` arrays into `num_results`
 // arrays, at `result_first`. bf16 and f16 accumulate in f32 and round once; integers wrap; avg
 // divides the sum at the end, for integers towards zero. A result may be one of the sources if
-// `first` and `result_first` are equal.
+// `first` and `result_first` are equal. Results `past_caches` are written as past_caches.h says;
+// the caller calls the fence.
 struct ReduceBlock {
   const void* const* sources;
   int64_t num_sources;
@@ -22,6 +23,7 @@ struct ReduceBlock {
   int64_t num_results;
   int64_t result_first;
   int64_t count;
+  bool past_caches = false;
 };
 using ReduceFn = void (*)(const ReduceBlock& block);
 

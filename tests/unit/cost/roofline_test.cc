@@ -30,6 +30,18 @@ TEST(Roofline, RefusesArithmeticWhoseRateIsNotKnown) {
   EXPECT_TRUE(v100.compute_us(0, 8, Dtype::kBF16).ok()) << "moving bytes needs no rate";
 }
 
+// Tables of a device on which copies were measured, too, hold what comes from memory.
+TEST(Roofline, MemoryBoundsKernelsOnlyWhereCopiesWereNotMeasured) {
+  DeviceSpec device = machine("h100").device;
+  device.kernels = {{"mm", Dtype::kF32, {{1}, {1}, {1}}, {10}}};
+  const KernelWork work{"mm", Dtype::kF32, {1, 1, 1}};
+  constexpr double kBytes = 1 << 28;
+  const Roofline without(device);
+  EXPECT_EQ(without.measured_us({&work, 1}, kBytes), without.rw_us(kBytes));
+  device.kernels.push_back({"local_slice", Dtype::kF32, {{1}, {1}}, {1}});
+  EXPECT_NEAR(*Roofline(device).measured_us({&work, 1}, kBytes), 10, 1e-9);
+}
+
 TEST(Hardware, IsFoundByNameAndByWhatDriversReport) {
   EXPECT_EQ(machine("H100").name, "h100");
   EXPECT_EQ(machine("NVIDIA H100 80GB HBM3").name, "h100");

@@ -98,6 +98,29 @@ TEST(KernelWork, AWindowTakesItsShareOfThePairs) {
               6 * (16 / 136.0));
 }
 
+TEST(KernelWork, AttentionWithNumbersAddedIsAnotherKernel) {
+  const OptionalType q = f32({2, 3, 16, 8}), bias = f32({2, 3, 16, 16});
+  const std::vector<OptionalType> backward{q, q, q, q, bias, q, f32({2, 3, 16})};
+  expect_work(works(OpKind::kSdpa, {q, q, q, bias}, {q}).at(0), "sdpa.biased", {16, 8, 0}, 6);
+  expect_work(works(OpKind::kSdpaBackward, backward, {q, q, q}).at(0), "sdpa_backward.biased",
+              {16, 8, 0}, 6);
+  Attrs causal;
+  causal.set(AttrKey::kCausal, true);
+  expect_work(works(OpKind::kSdpa, {q, q, q, bias}, {q}, causal).at(0), "sdpa.causal", {16, 8, 0},
+              6);
+}
+
+TEST(KernelWork, LinesAreRowsOfWhatWorksAlongThem) {
+  const OptionalType x = f32({6, 4, 8});
+  Attrs attrs;
+  attrs.set(AttrKey::kDim, int64_t{-1});
+  expect_work(works(OpKind::kSoftmax, {x}, {x}, attrs).at(0), "softmax", {192, 8, 0});
+  expect_work(works(OpKind::kSoftmaxBackward, {x, x}, {x}, attrs).at(0), "softmax_backward_data",
+              {192, 8, 0});
+  attrs.set(AttrKey::kDim, int64_t{1});
+  expect_work(works(OpKind::kCumsum, {x}, {x}, attrs).at(0), "cumsum", {192, 4, 0});
+}
+
 TEST(KernelWork, RowsAreWhatAllOperandsWalkAlike) {
   const OptionalType out = f32({6, 4, 8});
   expect_work(works(OpKind::kMul, {out, out}, {out}).at(0), "mul", {192, 192, 0});

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/collective/local.h"
+#include "runtime/collective/past_caches.h"
 #include "runtime/collective/reduce.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
@@ -202,6 +203,59 @@ TEST(LocalCollective, ReducesNoFloat8) {
       EXPECT_EQ(runtime::reduce_function(op, dtype).status().code(), Code::kUnimplemented);
 }
 
+// Results that are written past the caches have the same bits, wherever they lie in a line, and
+// also where they are a source.
+TEST(LocalCollective, ReducesTheSamePastTheCaches) {
+  constexpr int64_t kMembers = 3, kCount = 1501, kShift = 5;
+  const auto numbers = [](Dtype dtype, int64_t member) {
+    return make_tensor(dtype, {kCount + kShift}, [&](int64_t i) {
+      return static_cast<double>((i * 37 + member * 11) % 101) / 8 - 3;
+    });
+  };
+  const auto reduced = [&](ReduceFn reduce, Dtype dtype, bool in_place, bool past_caches) {
+    std::vector<HostTensor> sources, results;
+    for (int64_t m = 0; m < kMembers; ++m) {
+      sources.push_back(numbers(dtype, m));
+      results.push_back(make_tensor(dtype, {kCount + kShift}, [](int64_t) { return 1; }));
+    }
+    std::vector<const void*> from;
+    std::vector<void*> to;
+    for (auto& s : sources) from.push_back(s.data.data());
+    for (auto& r : in_place ? sources : results) to.push_back(r.data.data());
+    reduce({from.data(), kMembers, kShift, to.data(), kMembers, in_place ? kShift : 2, kCount - 1,
+            past_caches});
+    fence_past_caches();
+    std::vector<std::vector<std::byte>> all;
+    for (auto& r : in_place ? sources : results) all.emplace_back(r.data.begin(), r.data.end());
+    return all;
+  };
+  for (Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBF16, Dtype::kI8, Dtype::kU8,
+                      Dtype::kBool, Dtype::kI16, Dtype::kI32, Dtype::kI64, Dtype::kC64})
+    for (ReduceOp op : kOps)
+      for (const bool in_place : {false, true}) {
+        const auto reduce = reduce_function(op, dtype);
+        if (!reduce.ok()) continue;  // has no meaning
+        SCOPED_TRACE(std::string(dtype_name(dtype)) + " " + std::string(reduce_op_name(op)));
+        EXPECT_EQ(reduced(*reduce, dtype, in_place, true),
+                  reduced(*reduce, dtype, in_place, false));
+      }
+}
+
+TEST(LocalCollective, CopiesPastTheCachesFromAndToAnywhere) {
+  std::vector<std::byte> from(700), to(700);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 1);
+  for (size_t bytes : {0, 1, 63, 64, 65, 127, 128, 200, 512, 560})
+    for (size_t begin = 0; begin < 70; ++begin) {
+      std::ranges::fill(to, std::byte{0});
+      copy_past_caches(to.data() + begin, from.data() + begin % 9, bytes);
+      fence_past_caches();
+      std::vector<std::byte> want(to.size());
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin % 9), bytes,
+                  want.begin() + static_cast<std::ptrdiff_t>(begin));
+      ASSERT_EQ(to, want) << bytes << " bytes at " << begin;
+    }
+}
+
 // Large enough that members share the work, at sizes that do not divide into its pieces.
 TEST(LocalCollective, SharesLargeWork) {
   const MeshCase c{{{"a", 2}, {"b", 2}}, {}};
@@ -209,6 +263,15 @@ TEST(LocalCollective, SharesLargeWork) {
     SCOPED_TRACE(static_cast<int>(kind));
     check(c, {1, 0}, kind, ReduceOp::kSum, Dtype::kF32, 4 * 40009);
     check(c, {0}, kind, ReduceOp::kSum, Dtype::kBF16, 2 * 100003);
+  }
+}
+
+// Likewise, with results that are written past the caches.
+TEST(LocalCollective, SharesWorkLargerThanCaches) {
+  const MeshCase c{{{"a", 3}}, {}};
+  for (CollectiveKind kind : kKinds) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    check(c, {0}, kind, ReduceOp::kSum, Dtype::kF32, 3 * 540011);
   }
 }
 
