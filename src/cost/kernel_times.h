@@ -14,9 +14,9 @@ namespace shw::cost {
 
 // A grid of sizes, and the time at each point. What the axes count depends on the kernel:
 //   mm, mm.nt, mm.tn                       rows, columns, terms of the sum
-//   sdpa[.causal, .biased], sdpa_backward[.…] keys, width of a head: of one head with as many
-//   queries convolution, convolution_backward      places of the result in all samples, channels of
-//   the
+//   sdpa, sdpa_backward                    keys, width of a head: of one head with as many queries;
+//                                          .causal and .biased likewise
+//   convolution, convolution_backward      places of the result in all samples, channels of the
 //                                          result, terms of a sum: of one group
 //   a formula and ".fused"                 elements
 //   all others                             elements, and those of a row: of the longest stretch
