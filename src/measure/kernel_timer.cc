@@ -11,7 +11,7 @@ namespace {
 
 // Tables whose steps are timed in turn: a model has some twenty kinds of kernels, and the code of
 // these stays in the nearer caches.
-constexpr size_t kKinds = 20;
+constexpr size_t kTablesInTurn = 20;
 // Steps are timed among others of their size, by the bytes of their results.
 constexpr int64_t kClassBytes[] = {1 << 12, 1 << 15, 1 << 18, INT64_MAX};
 
@@ -80,7 +80,7 @@ void KernelTimer::add_launch() {
 }
 
 Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBackend& backend) {
-  const size_t mixes = (tables_.size() + kKinds - 1) / kKinds;
+  const size_t mixes = (tables_.size() + kTablesInTurn - 1) / kTablesInTurn;
   std::vector<std::vector<size_t>> classes(std::size(kClassBytes) * mixes);
   for (size_t i = 0; i < points_.size(); ++i)
     classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
