@@ -8,9 +8,11 @@
 
 #include "compiler/repeat_choices.h"
 #include "passes/gather_chains.h"
+#include "passes/groups_to_come.h"
 #include "passes/last_passes.h"
 #include "passes/lend_outputs.h"
 #include "passes/lifetimes.h"
+#include "passes/order_compactly.h"
 #include "passes/pass.h"
 #include "passes/split_batches.h"
 #include "passes/split_rows.h"
@@ -65,6 +67,8 @@ class Search {
     }
     const uint64_t steps_of_all = uint64_t{choices_.count()} * program_.steps.size();
     is_large_ = steps_of_all > kMostStepsOfAll;
+    rules_with_groups_ = life_rules_;
+    rules_with_groups_.form_groups = [this](Program& p) { form_groups(p); };
     const auto choices_apart = static_cast<uint32_t>(steps_of_all / kAllSteps + 1);
     if (!is_large_) SHW_RETURN_IF_ERROR(find_fastest(choices_apart));
     // Between those that are apart one may fit, where no other placement does.
@@ -101,6 +105,9 @@ class Search {
   struct Shortening {
     int64_t live_bytes = INT64_MAX;
     double more_us = 0;
+    // What only a group of fused steps will see did not count, and the order held little before.
+    // That mostly reaches further. Where groups are split in the end, it may not.
+    bool with_groups = false;
   };
   // Of all choices, evenly; and lives of what is live at most, in eighths.
   static constexpr uint32_t kMostShortened = 8;
@@ -142,8 +149,10 @@ class Search {
         SHW_RETURN_IF_ERROR(attempt_with_less_room(c));
       }
     uses_host_ = false;
-    for (const Candidate& c : candidates)
-      if (c.shortens && may_win(c.least_us)) SHW_RETURN_IF_ERROR(attempt_shorter_lives(c.repeated));
+    for (const bool with_groups : {true, false})
+      for (const Candidate& c : candidates)
+        if (c.shortens && may_win(c.least_us))
+          SHW_RETURN_IF_ERROR(attempt_shorter_lives(c.repeated, with_groups));
     skips_slower_ = false;
     // Something must be returned: what holds the least shows how much is missing.
     if (best_) return {};
@@ -153,7 +162,8 @@ class Search {
     std::vector<std::vector<Repeated>> choices;
     for (const Candidate& c : candidates)
       if (c.shortens) choices.push_back(c.repeated);
-    return attempt_shortest_lives(choices);
+    SHW_RETURN_IF_ERROR(attempt_shortest_lives(choices, true));
+    return attempt_shortest_lives(choices, false);
   }
   Status attempt_with_less_room(const Candidate& c) {
     if (c.kept_bytes > bytes_in_both() || !may_win(c.least_us)) return {};
@@ -172,9 +182,9 @@ class Search {
     if (fits) return {};
     room.prefetch_bytes = 0;
     SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(p, repeated, room, shortening));
-    for (const int64_t share : {4, 16})
+    for (const int64_t sixteenths : {12, 8, 4, 1})
       if (fits_late) {
-        room.prefetch_bytes = program_.prefetch_bytes / share;
+        room.prefetch_bytes = program_.prefetch_bytes / 16 * sixteenths;
         SHW_RETURN_IF_ERROR(attempt(p, repeated, room, shortening).status());
       }
     // A large program is tried for few choices, so each is fitted to the limit.
@@ -188,35 +198,56 @@ class Search {
     return {};
   }
 
-  // With ever shorter lives. How short does not depend on the limit.
-  Status attempt_shorter_lives(const std::vector<Repeated>& repeated) {
-    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
-    const int64_t as_it_is = shorten_lives(p, INT64_MAX, life_rules_).peak_bytes;
-    Shortening shortening;
+  // Makes lives ever shorter, as long as that helps. How short does not depend on the limit.
+  // `go_on`: asked at each level, with what the fullest step holds there.
+  template <class F>
+  Status at_shorter_lives(Program& p, bool with_groups, F go_on) const {
+    const LifeRules& rules = rules_of(with_groups);
+    const int64_t as_it_is = shorten_lives(p, INT64_MAX, rules).peak_bytes;
+    Shortening shortening{.with_groups = with_groups};
     int64_t reached = as_it_is;
     for (const int64_t eighths : kShorterLives) {
       shortening.live_bytes = as_it_is / 8 * eighths;
-      const ShortenedLives lives = shorten_lives(p, shortening.live_bytes, life_rules_);
+      const ShortenedLives lives = shorten_lives(p, shortening.live_bytes, rules);
       if (lives.peak_bytes >= reached) return {};
       reached = lives.peak_bytes;
       shortening.more_us += lives.more_us;
-      if (!may_win(busy_us(p))) return {};
-      if (reached <= limit_bytes_)
-        SHW_RETURN_IF_ERROR(attempt_with_less_room(p, repeated, shortening));
+      SHW_ASSIGN_OR_RETURN(const bool goes_on, go_on(shortening, reached));
+      if (!goes_on) return {};
     }
     return {};
   }
+  const LifeRules& rules_of(bool with_groups) const {
+    return with_groups ? rules_with_groups_ : life_rules_;
+  }
+  Status attempt_shorter_lives(const std::vector<Repeated>& repeated, bool with_groups) {
+    SHW_ASSIGN_OR_RETURN(Program p, unshortened(repeated, with_groups));
+    return at_shorter_lives(
+        p, with_groups, [&](const Shortening& shortening, int64_t bytes) -> Result<bool> {
+          if (!may_win(busy_us(p))) return false;
+          if (bytes <= limit_bytes_)
+            SHW_RETURN_IF_ERROR(attempt_with_less_room(p, repeated, shortening));
+          return true;
+        });
+  }
   // Of these choices, the one that can hold the least.
-  Status attempt_shortest_lives(std::span<const std::vector<Repeated>> choices) {
+  Status attempt_shortest_lives(std::span<const std::vector<Repeated>> choices, bool with_groups) {
     std::optional<Program> smallest;
     const std::vector<Repeated>* of_smallest = nullptr;
     Shortening shortening;
     int64_t least = INT64_MAX;
     for (const std::vector<Repeated>& repeated : choices) {
       SHW_RETURN_IF_ERROR(monitor_.poll());
-      SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+      SHW_ASSIGN_OR_RETURN(Program p, unshortened(repeated, with_groups));
       Shortening of_choice;
-      const int64_t bytes = shorten_most(p, of_choice);
+      int64_t bytes = INT64_MAX;
+      const auto note = [&](const Shortening& reached, int64_t holds) -> Result<bool> {
+        of_choice = reached;
+        bytes = holds;
+        return true;
+      };
+      SHW_RETURN_IF_ERROR(at_shorter_lives(p, with_groups, note));
+      if (bytes == INT64_MAX) bytes = shorten_lives(p, INT64_MAX, rules_of(with_groups)).peak_bytes;
       if (bytes >= least) continue;
       least = bytes;
       smallest = std::move(p);
@@ -224,18 +255,6 @@ class Search {
       shortening = of_choice;
     }
     return attempt(*std::move(smallest), *of_smallest, late(), shortening).status();
-  }
-  // What the fullest step then holds.
-  int64_t shorten_most(Program& p, Shortening& shortening) const {
-    const int64_t as_it_is = shorten_lives(p, INT64_MAX, life_rules_).peak_bytes;
-    int64_t reached = as_it_is;
-    for (const int64_t eighths : kShorterLives) {
-      const ShortenedLives lives = shorten_lives(p, as_it_is / 8 * eighths, life_rules_);
-      if (lives.peak_bytes >= reached) break;
-      reached = lives.peak_bytes;
-      shortening = {as_it_is / 8 * eighths, shortening.more_us + lives.more_us};
-    }
-    return reached;
   }
   // The limit, and host memory where it is used.
   int64_t bytes_in_both() const {
@@ -273,7 +292,7 @@ class Search {
     const std::vector<Repeated> least = choices_.choice(choices_.count() - 1);
     if (shorter_lives_may_pay() && choices_.kept_bytes(least) <= limit_bytes_)
       SHW_RETURN_IF_ERROR(close_in_with_shorter_lives());
-    return fits_ ? Status() : attempt_shortest_lives({{least}});
+    return fits_ ? Status() : attempt_shortest_lives({{least}}, false);
   }
 
   // Nothing fits, or what does waits for collectives that have no room to start early, or leaves
@@ -383,10 +402,16 @@ class Search {
     SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
     return attempt(p, repeated, room, {});
   }
+  // Of a scheduled program.
+  static int64_t live_peak(const Program& p) {
+    if (p.counts_groups) return live_peak_bytes(p);
+    return std::ranges::max(live_bytes(lives_of(p, groups_to_come(p)), p.steps.size()));
+  }
   // Whether it fits; of what is too slow to be worth its packing, whether it could. False where
   // rows are to be split and there are none to split: it is no other program.
   Result<bool> attempt(Program p, const std::vector<Repeated>& repeated, const Room& room,
                        const Shortening& shortening) {
+    p.counts_groups = !shortening.with_groups;
     if (!finish_unscheduled(p, room, uses_host_)) return false;
     SHW_RETURN_IF_ERROR(run_schedule(p));
     const double us = simulated_us(p);
@@ -395,7 +420,7 @@ class Search {
     const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
     if (skips_slower_ && us >= least_us &&
         shortening.more_us + choices_.excess_us(repeated, 0) >= least_excess_us_)
-      return live_peak_bytes(p) - lendable_bytes(p) <= limit_bytes_;
+      return live_peak(p) - lendable_bytes(p) <= limit_bytes_;
     SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const bool fits = scratch_bytes(p) <= limit_bytes_;
@@ -425,6 +450,21 @@ class Search {
     SHW_RETURN_IF_ERROR(run_dead_steps(p));
     return p;
   }
+  // As where its collectives have streams of their own: groups end there, and steps move less.
+  void form_groups(Program& p) const {
+    const size_t streams = p.streams.size();
+    if (p.overlaps) p.streams.push_back({});
+    // Fails where the caller has cancelled, which the next poll tells.
+    (void)kFuseSteps.run(p, monitor_);
+    p.streams.resize(streams);
+  }
+  // What lives are shortened of: in its own order a gradient would be reduced long after its
+  // product.
+  Result<Program> unshortened(const std::vector<Repeated>& repeated, bool with_groups) {
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+    if (with_groups) order_compactly(p);
+    return p;
+  }
   // False: no rows can be split where they are to be.
   bool finish_unscheduled(Program& p, const Room& room, bool uses_host) {
     p.arena_limit_bytes = room.arena_limit_bytes;
@@ -439,9 +479,11 @@ class Search {
   Status fuse() {
     Room room = best_room_;
     room.arena_limit_bytes = limit_bytes_;
-    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(best_repeated_));
+    const bool with_groups = best_shortening_.with_groups;
+    SHW_ASSIGN_OR_RETURN(Program p, unshortened(best_repeated_, with_groups));
     if (best_shortening_.live_bytes < INT64_MAX)
-      shorten_lives(p, best_shortening_.live_bytes, life_rules_);
+      shorten_lives(p, best_shortening_.live_bytes, rules_of(with_groups));
+    p.counts_groups = !with_groups;
     finish_unscheduled(p, room, best_uses_host_);
     SHW_RETURN_IF_ERROR(
         schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
@@ -460,7 +502,7 @@ class Search {
   bool is_large_ = false;
   double free_us_ = kEndless;  // the shortest with collectives as early as they want to start
   bool is_tight_ = false;      // no choice fits with collectives as early as they want to start
-  LifeRules life_rules_;
+  LifeRules life_rules_, rules_with_groups_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
   Room best_room_;

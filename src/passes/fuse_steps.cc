@@ -12,7 +12,10 @@
 // Example: add, pow, mean, add, rsqrt, mul, mul – a residual and its norm – become one group over
 // [batch, sequence, hidden], cut into slices of some rows.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "passes/groups_to_come.h"
 #include "passes/pass.h"
 #include "plan/slice_accesses.h"
 
@@ -34,12 +37,31 @@ struct FoundGroup {
   uint32_t end = 0;                    // the step behind the last of all
 };
 
+// What every search in a program asks for. Steps that are not in a group yet must stay in place.
+class GroupFacts {
+ public:
+  explicit GroupFacts(const Program& program)
+      : program_(program), uses_(count_uses(program)), shapes_(program.steps.size()) {}
+
+  const UseCounts& uses() const { return uses_; }
+  const Dims& loop_shape(uint32_t step) {
+    std::optional<Dims>& shape = shapes_[step];
+    if (!shape) shape = shw::loop_shape(program_, program_.steps[step]);
+    return *shape;
+  }
+
+ private:
+  const Program& program_;
+  const UseCounts uses_;
+  std::vector<std::optional<Dims>> shapes_;  // by step; each is asked for many times
+};
+
 // Looks for the group that begins with a step.
 class GroupFinder {
  public:
-  GroupFinder(const Program& program, const UseCounts& uses, uint32_t first, uint32_t end)
+  GroupFinder(const Program& program, GroupFacts& facts, uint32_t first, uint32_t end)
       : program_(program),
-        uses_(uses),
+        facts_(facts),
         first_(first),
         end_(std::min(end, first + kMostSlicedSteps)) {}
 
@@ -49,7 +71,7 @@ class GroupFinder {
     while (members_.size() > 1) {
       drop_trailing();
       list_accesses();
-      const auto writers = find_temporaries(program_, uses_, accesses_);
+      const auto writers = find_temporaries(program_, facts_.uses(), accesses_);
       const uint32_t cut = first_conflict(accesses_);
       if (cut == kNoStep) return finish(writers);
       if (!resolve(cut)) cut_before(cut);
@@ -73,7 +95,7 @@ class GroupFinder {
   bool choose_loops() {
     int64_t most = 0;
     for (uint32_t s = first_; s < first_ + kLookAhead && goes_on_to(s); ++s) {
-      const Dims shape = loop_shape(program_, step(s));
+      const Dims& shape = facts_.loop_shape(s);
       int64_t elements = shape.empty() ? 0 : 1;
       for (const int64_t n : shape) elements *= n;
       if (shape.empty() && s == first_) return false;
@@ -89,7 +111,7 @@ class GroupFinder {
   void collect() {
     for (uint32_t s = first_; goes_on_to(s); ++s) {
       std::optional<SlicedStep> sliced;
-      if (!loop_shape(program_, step(s)).empty()) sliced = slice_step(program_, step(s), loops_);
+      if (!facts_.loop_shape(s).empty()) sliced = slice_step(program_, step(s), loops_);
       if (sliced)
         members_.push_back({s, std::move(*sliced)});
       else if (s == first_ || runs_on_link(program_, step(s)) || behind_.size() == kMostBehind)
@@ -164,7 +186,7 @@ class GroupFinder {
     bool has_shape = false;
     for (const Member& m : members_) {
       group.members.push_back(m.step);
-      has_shape |= loop_shape(program_, step(m.step)) == shape_;
+      has_shape |= facts_.loop_shape(m.step) == shape_;
     }
     if (!has_shape) return {};
     for (const SliceAccess* writer : writers) group.temporaries.push_back(writer->storage);
@@ -172,7 +194,7 @@ class GroupFinder {
   }
 
   const Program& program_;
-  const UseCounts& uses_;
+  GroupFacts& facts_;
   const uint32_t first_, end_;
   Dims shape_;
   SliceLoops loops_;
@@ -196,12 +218,12 @@ void put_in_order(Program& p, const FoundGroup& group) {
 
 Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
   if (!p.fused_groups.empty()) return 0u;
-  const UseCounts uses = count_uses(p);
+  GroupFacts facts(p);
   for (const ProgramEntry& entry : p.entries) {
     SHW_RETURN_IF_ERROR(monitor.poll());
     const uint32_t end = entry.first_step + entry.num_steps;
     for (uint32_t s = entry.first_step; s < end;) {
-      const auto group = GroupFinder(p, uses, s, end).find();
+      const auto group = GroupFinder(p, facts, s, end).find();
       if (group) {
         put_in_order(p, *group);
         for (const StorageId storage : group->temporaries)
@@ -220,6 +242,26 @@ Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
 }
 
 }  // namespace
+
+GroupsToCome groups_to_come(const Program& p) {
+  GroupsToCome groups;
+  groups.sees_alone.resize(p.storages.size());
+  for (uint32_t i = 0; i < p.steps.size(); ++i) groups.spans.push_back({i, i});
+  GroupFacts facts(p);
+  for (const ProgramEntry& entry : p.entries) {
+    const uint32_t end = entry.first_step + entry.num_steps;
+    for (uint32_t s = entry.first_step; s < end;) {
+      const auto group = GroupFinder(p, facts, s, end).find();
+      if (group) {
+        const StepSpan span{group->members.front(), group->members.back()};
+        for (uint32_t i = span.first; i <= span.last; ++i) groups.spans[i] = span;
+        for (const StorageId storage : group->temporaries) groups.sees_alone[storage.v] = 1;
+      }
+      s = group ? group->end : s + 1;
+    }
+  }
+  return groups;
+}
 
 extern const PassDef kFuseSteps;
 constinit const PassDef kFuseSteps = {"fuse-steps", "Puts steps together that run slice by slice.",

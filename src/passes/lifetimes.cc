@@ -6,14 +6,15 @@
 
 namespace shw {
 
-std::vector<Life> lives_of(const Program& p, StorageKind kind) {
+namespace {
+
+// `spans`: by step; empty: each is one of its own. `counts`: of which storages.
+template <class F>
+std::vector<Life> lives_within(const Program& p, const std::vector<StepSpan>& spans, F counts) {
   const HappensBefore order(p);
   std::vector<Life> by_storage(p.storages.size());
-  const std::vector<StepSpan> spans =
-      kind == StorageKind::kGroup ? std::vector<StepSpan>() : spans_of_steps(p);
   for (uint32_t i = 0; i < p.steps.size(); ++i) {
-    // What a group alone sees is needed in memory only where its steps run one by one.
-    const StepSpan span = kind == StorageKind::kGroup ? StepSpan{i, i} : spans[i];
+    const StepSpan span = spans.empty() ? StepSpan{i, i} : spans[i];
     const uint32_t end = order.first_index_after(span.last);
     for (const auto* list : {&p.steps[i].inputs, &p.steps[i].outputs})
       for (ValueId v : *list) {
@@ -25,15 +26,29 @@ std::vector<Life> lives_of(const Program& p, StorageKind kind) {
   }
   std::vector<Life> lives;
   for (uint32_t i = 0; i < by_storage.size(); ++i) {
-    const ProgramStorage& s = p.storages[StorageId{i}];
-    if (s.kind != kind) continue;
+    if (!counts(StorageId{i})) continue;
     Life life = by_storage[i];
     life.storage = i;
-    life.bytes = padded_bytes(p, s.bytes);
+    life.bytes = padded_bytes(p, p.storages[StorageId{i}].bytes);
     if (life.begin == UINT32_MAX) life.begin = life.end = 0;  // never touched
     lives.push_back(life);
   }
   return lives;
+}
+
+}  // namespace
+
+std::vector<Life> lives_of(const Program& p, StorageKind kind) {
+  // What a group alone sees is needed in memory only where its steps run one by one.
+  const std::vector<StepSpan> spans =
+      kind == StorageKind::kGroup ? std::vector<StepSpan>() : spans_of_steps(p);
+  return lives_within(p, spans, [&](StorageId s) { return p.storages[s].kind == kind; });
+}
+
+std::vector<Life> lives_of(const Program& p, const GroupsToCome& groups) {
+  return lives_within(p, groups.spans, [&](StorageId s) {
+    return p.storages[s].kind == StorageKind::kArena && groups.sees_alone[s.v] == 0;
+  });
 }
 
 std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "passes/groups_to_come.h"
 #include "plan/program.h"
 
 namespace shw {
@@ -20,6 +21,9 @@ struct Life {
 // `kind`: kArena, kHost or kGroup. What a group of fused steps touches lives from its first step to
 // its last.
 std::vector<Life> lives_of(const Program& program, StorageKind kind = StorageKind::kArena);
+
+// Of the arena, once these groups are formed.
+std::vector<Life> lives_of(const Program& program, const GroupsToCome& groups);
 
 // By step: the bytes of all that live.
 std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps);

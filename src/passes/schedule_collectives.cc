@@ -13,6 +13,10 @@
 //
 // If the program would exceed its scratch limit, collectives start later and are awaited earlier.
 //
+// What only a group of fused steps will see takes no memory in the end. A program whose lives were
+// shortened with that in mind (Program::counts_groups) is measured so, and the order that it comes
+// with, which holds little, is the first that is tried.
+//
 // A program that has streams is scheduled already and stays as it is.
 #include <algorithm>
 #include <limits>
@@ -149,6 +153,7 @@ class Scheduler {
   }
 
   Status run() {
+    if (!p_.counts_groups) consider(simulations(), {.frees = true});
     SHW_RETURN_IF_ERROR(attempt({.frees = true}, false));
     const bool frees_less = std::ranges::any_of(entries_, &EntryOrders::frees_less);
     const auto is_too_large = [&] {  // what is faster than the best does not fit
@@ -201,7 +206,8 @@ class Scheduler {
       if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) break;
     }
     for (EntryOrders& e : entries_) e.place_best();
-    synchronise(p_, simulations());
+    const std::vector<Simulation> as_placed = simulations();
+    synchronise(p_, as_placed, groups());
     return {};
   }
 
@@ -209,22 +215,33 @@ class Scheduler {
   // program is not synchronised for them.
   bool consider(std::span<const Simulation> as_placed, const Lead& lead) {
     if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return false;
-    synchronise(p_, as_placed);
-    const std::vector<int64_t> live = live_bytes(lives_of(p_), p_.steps.size());
+    synchronise(p_, as_placed, groups());
+    const std::vector<int64_t> live =
+        live_bytes(groups() != nullptr ? lives_of(p_, groups_) : lives_of(p_), p_.steps.size());
     for (EntryOrders& e : entries_)
       if (e.measure(live)) best_ = lead;
     return true;
   }
 
   std::vector<Simulation> simulations() {
-    synchronise(p_);
+    find_groups();
+    synchronise(p_, {}, groups());
     std::vector<Simulation> by_entry;
     for (EntryOrders& e : entries_) by_entry.push_back(e.simulated());
     return by_entry;
   }
 
+  // Of the order as it stands, where they count.
+  void find_groups() {
+    if (p_.counts_groups) return;
+    for (ProgramStep& step : p_.steps) step.waits.clear(), step.records = kNoEvent;
+    groups_ = groups_to_come(p_);
+  }
+  const GroupsToCome* groups() const { return p_.counts_groups ? nullptr : &groups_; }
+
   Program& p_;
   Monitor& monitor_;
+  GroupsToCome groups_;
   std::vector<EntryOrders> entries_;
   Lead best_;  // that of the last improvement
 };
@@ -243,6 +260,16 @@ Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
 }
 
 }  // namespace
+
+void order_compactly(Program& p) {
+  number_streams(p);
+  std::vector<EntryOrders> entries;
+  entries.reserve(p.entries.size());
+  for (const ProgramEntry& e : p.entries) entries.emplace_back(p, e);
+  for (EntryOrders& e : entries) e.place({.frees = true}, false);
+  p.streams.resize(1);
+  for (ProgramStep& step : p.steps) step.stream = kComputeStream;
+}
 
 extern const PassDef kScheduleCollectives;
 constinit const PassDef kScheduleCollectives = {

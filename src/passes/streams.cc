@@ -12,9 +12,11 @@ constexpr int64_t kNever = -1;  // no step
 class Synchroniser {
  public:
   // `simulations`: by entry; empty: nothing is awaited but what must be.
-  Synchroniser(Program& program, std::span<const Simulation> simulations)
+  Synchroniser(Program& program, std::span<const Simulation> simulations,
+               const GroupsToCome* groups)
       : p_(program),
         simulations_(simulations),
+        groups_(groups),
         n_(program.streams.size()),
         collectives_(program),
         touched_(touched_storages(program)),
@@ -70,19 +72,20 @@ class Synchroniser {
   }
 
   void compute(uint32_t i) {
-    const Clock last = needed_by(i);
-    if (simulation_ != nullptr) {
-      release(i, last);
-      held_bytes_ += begins_with(i) - freed_by(i);
+    const StepSpan span = groups_ != nullptr ? groups_->spans[i] : StepSpan{i, i};
+    if (i == span.first) {
+      const Clock last = needed_by(i, span.last);
+      if (simulation_ != nullptr) release(i, last);
+      for (int64_t other : last) wait(i, other);
     }
-    for (int64_t other : last) wait(i, other);
+    if (simulation_ != nullptr) held_bytes_ += begins_with(i) - freed_by(i);
     finish(i);
     last_compute_ = i;
   }
 
   void communicate(uint32_t i) {
     wait(i, last_compute_);
-    for (int64_t other : needed_by(i)) wait(i, other);
+    for (int64_t other : needed_by(i, i)) wait(i, other);
     if (simulation_ != nullptr) {
       held_bytes_ += begins_with(i);
       const bool is_last = std::ranges::any_of(p_.steps[i].inputs, [&](ValueId v) {
@@ -95,14 +98,16 @@ class Synchroniser {
     collectives_.add(p_.steps[i], i);
   }
 
-  // By stream: the last collective on it that step `i`, of another stream, must come after. Valid
-  // until the next call.
-  Clock needed_by(uint32_t i) {
+  // By stream: the last collective on it that steps `i` to `end`, of another stream, must come
+  // after. Valid until the next call.
+  Clock needed_by(uint32_t i, uint32_t end) {
     std::ranges::fill(needed_, kNever);
-    collectives_.for_each_before(p_.steps[i], [&](uint32_t step) {
-      const StreamNumber stream = p_.steps[step].stream;
-      if (stream != p_.steps[i].stream) needed_[stream] = std::max<int64_t>(needed_[stream], step);
-    });
+    for (uint32_t k = i; k <= end; ++k)
+      collectives_.for_each_before(p_.steps[k], [&](uint32_t step) {
+        const StreamNumber stream = p_.steps[step].stream;
+        if (stream != p_.steps[i].stream)
+          needed_[stream] = std::max<int64_t>(needed_[stream], step);
+      });
     return needed_;
   }
 
@@ -208,6 +213,7 @@ class Synchroniser {
 
   Program& p_;
   const std::span<const Simulation> simulations_;
+  const GroupsToCome* groups_;
   const Simulation* simulation_ = nullptr;  // of the entry
   int64_t limit_bytes_ = INT64_MAX;         // of scratch of the entry
   const size_t n_;                          // streams
@@ -237,8 +243,9 @@ void number_streams(Program& p) {
   }
 }
 
-void synchronise(Program& program, std::span<const Simulation> simulations) {
-  Synchroniser(program, simulations).run();
+void synchronise(Program& program, std::span<const Simulation> simulations,
+                 const GroupsToCome* groups) {
+  Synchroniser(program, simulations, groups).run();
 }
 
 }  // namespace shw

@@ -19,6 +19,7 @@
 #pragma once
 #include <span>
 
+#include "passes/groups_to_come.h"
 #include "simulate/simulate.h"
 
 namespace shw {
@@ -27,7 +28,9 @@ namespace shw {
 void number_streams(Program& program);
 // Sets Program::num_events, and of each step waits and records, for the order as it stands.
 // `simulations`: by entry, what simulate() says of the program once it is synchronised without
-// them; then operands are also freed early. That changes no time unless memory is short.
-void synchronise(Program& program, std::span<const Simulation> simulations = {});
+// them; then operands are also freed early. That changes no time unless memory is short. `groups`:
+// of the order; then only the first step of a group waits, for all of them. Null: each step does.
+void synchronise(Program& program, std::span<const Simulation> simulations = {},
+                 const GroupsToCome* groups = nullptr);
 
 }  // namespace shw

@@ -7,6 +7,8 @@ namespace shw {
 FullestStep fullest_step(const Program& p) {
   FullestStep fullest;
   fullest.lives.resize(p.storages.size());
+  fullest.is_of_group.resize(p.storages.size());
+  fullest.spans = spans_of_steps(p);
   const auto touch = [&](StorageId s, uint32_t step) {
     StorageLife& u = fullest.lives[s.v];
     u.first = std::min(u.first, step);
@@ -25,9 +27,10 @@ FullestStep fullest_step(const Program& p) {
   std::vector<int64_t> change(p.steps.size() + 1, 0);
   for (uint32_t s = 0; s < fullest.lives.size(); ++s) {
     const StorageLife& u = fullest.lives[s];
+    fullest.is_of_group[s] = p.storages[StorageId{s}].kind == StorageKind::kGroup;
     if (u.first == kNoStep || !is_scratch(p, StorageId{s})) continue;
-    change[u.first] += padded_bytes(p, StorageId{s});
-    change[u.last + 1] -= padded_bytes(p, StorageId{s});
+    change[fullest.spans[u.first].first] += padded_bytes(p, StorageId{s});
+    change[fullest.spans[u.last].last + 1] -= padded_bytes(p, StorageId{s});
   }
   int64_t live = 0;
   for (uint32_t i = 0; i < p.steps.size(); ++i)

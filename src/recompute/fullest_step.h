@@ -17,8 +17,14 @@ struct StorageLife {
 struct FullestStep {
   uint32_t at = 0;
   int64_t live_bytes = 0;
-  std::vector<StorageLife> lives;  // by storage
-  bool is_live(StorageId s) const { return lives[s.v].first <= at && lives[s.v].last >= at; }
+  std::vector<StorageLife> lives;    // by storage
+  std::vector<StepSpan> spans;       // by step: of its group
+  std::vector<uint8_t> is_of_group;  // by storage: a group alone sees it, so it takes no memory
+  bool is_live(StorageId s) const {
+    const StorageLife& life = lives[s.v];
+    return life.first != kNoStep && is_of_group[s.v] == 0 && spans[life.first].first <= at &&
+           spans[life.last].last >= at;
+  }
 };
 FullestStep fullest_step(const Program& program);
 

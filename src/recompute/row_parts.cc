@@ -168,7 +168,7 @@ class RowPartsFinder {
     run_.temporaries.clear();
     for (StorageId s : touched_) {
       if (!is_scratch(p_, s)) continue;
-      const int64_t own = padded_bytes(p_, s);
+      const int64_t own = fullest_.is_of_group[s.v] != 0 ? 0 : padded_bytes(p_, s);
       const StorageLife& life = fullest_.lives[s.v];
       if (fullest_.is_live(s)) bytes -= own;
       if (is_temporary(s, first, last)) {

@@ -74,11 +74,12 @@ class AgainFinder {
     for_storages(p_, p_.steps[step].outputs, f);
   }
   void find_uses_around() {
-    for (uint32_t i = 0; i < fullest_.at; ++i)
-      for_operands(i, [&](StorageId s) { before_[s.v] = i; });
-    for (auto i = static_cast<uint32_t>(p_.steps.size()); --i > fullest_.at;)
+    const StepSpan at = fullest_.spans[fullest_.at];
+    for (uint32_t i = 0; i < at.first; ++i) for_operands(i, [&](StorageId s) { before_[s.v] = i; });
+    for (auto i = static_cast<uint32_t>(p_.steps.size()); --i > at.last;)
       for_operands(i, [&](StorageId s) { behind_[s.v] = i; });
-    for_operands(fullest_.at, [&](StorageId s) { before_[s.v] = behind_[s.v] = kNoStep; });
+    for (uint32_t i = at.first; i <= at.last; ++i)
+      for_operands(i, [&](StorageId s) { before_[s.v] = behind_[s.v] = kNoStep; });
     for (uint32_t i = 0; i < p_.steps.size(); ++i)
       for_operands(i, [&](StorageId s) { ++num_uses_[s.v]; });
   }
@@ -86,11 +87,11 @@ class AgainFinder {
   std::optional<Again> again_of(StorageId s) const {
     const StorageLife& life = fullest_.lives[s.v];
     if (before_[s.v] == kNoStep || behind_[s.v] == kNoStep || life.writer == kNoStep ||
-        !is_scratch(p_, s) || padded_bytes(p_, s) < least_bytes_)
+        !is_scratch(p_, s) || fullest_.is_of_group[s.v] || padded_bytes(p_, s) < least_bytes_)
       return {};
     Again again;
     again.storage = s;
-    again.reader = behind_[s.v];
+    again.reader = fullest_.spans[behind_[s.v]].first;
     again.saved_bytes = padded_bytes(p_, s);
     if (!add(life.writer, again) || again.saved_bytes < least_bytes_) return {};
     std::ranges::sort(again.steps);
@@ -219,9 +220,20 @@ class AgainWriter {
   std::vector<ValueId> window_;  // by value: the same window of the copy
 };
 
+// Leaves the order of the groups, but not them.
+FullestStep fullest_with_groups(Program& p, const LifeRules& rules) {
+  if (rules.form_groups) {
+    p.entries[0].num_steps = static_cast<uint32_t>(p.steps.size());
+    rules.form_groups(p);
+  }
+  FullestStep fullest = fullest_step(p);
+  drop_fused_groups(p);
+  return fullest;
+}
+
 // Of the one entry whose steps the program has.
 ShortenedLives shorten_entry(Program& p, int64_t bytes, const LifeRules& rules) {
-  FullestStep fullest = fullest_step(p);
+  FullestStep fullest = fullest_with_groups(p, rules);
   ShortenedLives now{fullest.live_bytes}, best = now;
   std::vector<ProgramStep> best_steps;  // where later changes were in vain so far
   for (int in_vain = 0; now.peak_bytes > bytes && in_vain < kMostInVain; ++in_vain) {
@@ -238,7 +250,7 @@ ShortenedLives shorten_entry(Program& p, int64_t bytes, const LifeRules& rules) 
       run_in_parts(p, *run);
       now.more_us += run->more_us;
     }
-    fullest = fullest_step(p);
+    fullest = fullest_with_groups(p, rules);
     now.peak_bytes = fullest.live_bytes;
     if (now.peak_bytes < best.peak_bytes) best = now, in_vain = -1;
   }
@@ -254,9 +266,13 @@ ShortenedLives shorten_lives(Program& program, int64_t bytes, const LifeRules& r
     if (s.kind == StorageKind::kSession) session += padded_bytes(program, s.bytes);
   ShortenedLives result;
   std::vector<ProgramStep> all = std::move(program.steps), steps;
-  for (ProgramEntry& e : program.entries) {
+  std::vector<ProgramEntry> entries = std::move(program.entries);
+  for (ProgramEntry& e : entries) {
     const auto from = all.begin() + e.first_step;
     program.steps.assign(std::move_iterator(from), std::move_iterator(from + e.num_steps));
+    ProgramEntry alone = e;
+    alone.first_step = 0;
+    program.entries = {alone};
     const ShortenedLives of_entry = shorten_entry(program, bytes - session, rules);
     result.peak_bytes = std::max(result.peak_bytes, session + of_entry.peak_bytes);
     result.more_us += e.weight * of_entry.more_us;
@@ -265,6 +281,7 @@ ShortenedLives shorten_lives(Program& program, int64_t bytes, const LifeRules& r
     std::ranges::move(program.steps, std::back_inserter(steps));
   }
   program.steps = std::move(steps);
+  program.entries = std::move(entries);
   return result;
 }
 

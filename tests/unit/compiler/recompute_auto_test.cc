@@ -139,9 +139,10 @@ TEST(NamedLimit, IsOfTheChoiceThatCanHoldTheLeast) {
   ASSERT_TRUE(found.ok()) << message << "; " << found.status().message();
 }
 
-// Of two layers, little more than half of what they take without a limit is enough, although ports
-// are 34 % of that: lives are shortened (recompute/shorten_lives.h).
-TEST(LowestLimit, OfTwoLayersIsAboutHalfOfWhatTheyTakeWithout) {
+// Of two layers, half of what they take without a limit is enough, although ports are 34 % of that:
+// lives are shortened (recompute/shorten_lives.h), and what groups see alone does not count. When
+// it did, 53 % were taken where layouts are stated.
+TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
   auto graph = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
@@ -159,8 +160,7 @@ TEST(LowestLimit, OfTwoLayersIsAboutHalfOfWhatTheyTakeWithout) {
     Monitor monitor;
     const auto plain = compile(bytes, options, monitor);
     ASSERT_TRUE(plain.ok()) << plain.status().message();
-    const int64_t percent = free_layouts ? 50 : 54;
-    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes * percent / 100;
+    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes / 2;
     const auto half = compile(bytes, options, monitor);
     ASSERT_TRUE(half.ok()) << half.status().message();
     EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
