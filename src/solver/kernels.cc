@@ -32,7 +32,6 @@ SHW_MULTIVERSION void lower_by_rows(const double* const row[4], const double w[4
 SHW_MULTIVERSION void min_plus_rows(const double* __restrict m, size_t rows, size_t cols,
                                     const double* __restrict w, const double* __restrict skip,
                                     double* __restrict out) {
-  constexpr size_t kWide = 8;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < rows; ++i) {
     out[i] = 0;
@@ -74,6 +73,33 @@ SHW_MULTIVERSION bool all_finite(const double* values, size_t n) {
   int64_t bad = 0;
   for (size_t i = 0; i < n; ++i) bad |= values[i] < std::numeric_limits<double>::infinity() ? 0 : 1;
   return bad == 0;
+}
+
+SHW_MULTIVERSION void add_scaled(double* __restrict sum, const double* __restrict row, double by,
+                                 size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += by * row[i];
+}
+
+SHW_MULTIVERSION double dot(const double* __restrict a, const double* __restrict b, size_t n) {
+  double sum[kWide] = {};
+  for (size_t i = 0; i < n; i += kWide)
+    for (size_t j = 0; j < kWide; ++j) sum[j] += a[i + j] * b[i + j];
+  for (size_t j = 1; j < kWide; ++j) sum[0] += sum[j];
+  return sum[0];
+}
+
+SHW_MULTIVERSION Derivatives positive_part(const double* __restrict sum,
+                                           const double* __restrict change, double t, size_t n) {
+  double first[kWide] = {}, second[kWide] = {};
+  for (size_t i = 0; i < n; i += kWide)
+    for (size_t j = 0; j < kWide; ++j) {
+      const double price = sum[i + j] + t * change[i + j];
+      const double pays = price > 0 ? change[i + j] : 0;
+      first[j] += pays * price;
+      second[j] += pays * pays;
+    }
+  for (size_t j = 1; j < kWide; ++j) first[0] += first[j], second[0] += second[j];
+  return {first[0], second[0]};
 }
 
 }  // namespace shw::solver

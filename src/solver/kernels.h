@@ -1,6 +1,6 @@
-// The solver's inner loops, compiled for several instruction sets and dispatched at load time. They
-// only add, compare and select, and the folder is built with -ffp-contract=off (no fused
-// multiply-add), so the results do not depend on the machine.
+// The solver's inner loops, compiled for several instruction sets and dispatched at load time. The
+// folder is built with -ffp-contract=off (no fused multiply-add) and sums have a fixed order, so
+// the results do not depend on the machine.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +27,16 @@ void transpose(const double* m, size_t rows, size_t cols, size_t stride, double*
 // Whether all values are numbers above −∞; whether all are below +∞.
 bool all_costs(const double* values, size_t n);
 bool all_finite(const double* values, size_t n);
+
+// Of vectors whose size is a multiple of kWide: sum += by · row; and a · b.
+inline constexpr size_t kWide = 8;
+void add_scaled(double* sum, const double* row, double by, size_t n);
+double dot(const double* a, const double* b, size_t n);
+// The derivatives of ½ |max(0, sum + t · change)|² by t.
+struct Derivatives {
+  double first, second;
+};
+Derivatives positive_part(const double* sum, const double* change, double t, size_t n);
 
 // Variables of a sub-problem may have no labels: their tables are empty and have no address.
 inline bool same_bytes(const void* a, const void* b, size_t bytes) {

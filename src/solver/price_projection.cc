@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "solver/kernels.h"
 #include "solver/parameters.h"
-#include "support/multiversion.h"
 
 namespace shw::solver {
 namespace {
@@ -13,41 +13,7 @@ namespace {
 using namespace parameters::price_projection;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr size_t kWidth = 8;  // of the vectors that rows are padded to
-
-size_t padded_rows(size_t rows) { return (rows + kWidth - 1) / kWidth * kWidth; }
-
-SHW_MULTIVERSION void add_scaled(double* __restrict sum, const double* __restrict row, double by,
-                                 size_t n) {
-  for (size_t i = 0; i < n; ++i) sum[i] += by * row[i];
-}
-
-SHW_MULTIVERSION double dot_padded(const double* __restrict a, const double* __restrict b,
-                                   size_t n) {
-  double sum[kWidth] = {};
-  for (size_t i = 0; i < n; i += kWidth)
-    for (size_t j = 0; j < kWidth; ++j) sum[j] += a[i + j] * b[i + j];
-  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-}
-
-// Of ½ |max(0, sum + t · change)|² as a function of t.
-struct Derivatives {
-  double first, second;
-};
-
-SHW_MULTIVERSION Derivatives derivatives(const double* __restrict sum,
-                                         const double* __restrict change, double t, size_t n) {
-  double first[kWidth] = {}, second[kWidth] = {};
-  for (size_t i = 0; i < n; i += kWidth)
-    for (size_t j = 0; j < kWidth; ++j) {
-      const double price = sum[i + j] + t * change[i + j];
-      const double pays = price > 0 ? change[i + j] : 0;
-      first[j] += pays * price;
-      second[j] += pays * pays;
-    }
-  for (size_t j = 1; j < kWidth; ++j) first[0] += first[j], second[0] += second[j];
-  return {first[0], second[0]};
-}
+size_t padded_rows(size_t rows) { return (rows + kWide - 1) / kWide * kWide; }
 
 // Solves A x = b in place of b; A is n × n, row-major, symmetric and positive definite.
 void solve_in_place(std::vector<double>& a, std::span<double> b) {
@@ -78,9 +44,9 @@ double square(std::span<const double> a) {
 // ends; at most at `end`. Infinity: nowhere.
 double least_along(const double* sum, const double* change, size_t n, double linear, double end) {
   double low = 0, high = kInfinity, t = std::min(1.0, end);
-  const double at_start = std::abs(linear + derivatives(sum, change, 0, n).first);
+  const double at_start = std::abs(linear + positive_part(sum, change, 0, n).first);
   for (uint32_t i = 0; i < kMaxLineSteps; ++i) {
-    const Derivatives d = derivatives(sum, change, t, n);
+    const Derivatives d = positive_part(sum, change, t, n);
     const double slope = linear + d.first;
     if (std::abs(slope) <= kLineTolerance * at_start) return t;
     if (slope < 0 && t >= end) return end;
@@ -121,7 +87,7 @@ void PriceProjection::move_to_weights() {
 void PriceProjection::find_slopes(double level) {
   slope_.resize(num_cuts());
   for (size_t k = 0; k < num_cuts(); ++k)
-    slope_[k] = cost_[k] - level + dot_padded(prices_.data(), overload(k), stride_);
+    slope_[k] = cost_[k] - level + dot(prices_.data(), overload(k), stride_);
 }
 
 double PriceProjection::error() const {
