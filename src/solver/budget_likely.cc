@@ -27,14 +27,19 @@ std::vector<uint8_t> likely_labels(const PlacementProblem& p, const Trws& trws, 
   return likely;
 }
 
-// Of each variable the label that uses the least, so that something is within the budgets.
-void add_least_usage(const PlacementProblem& p, const BudgetRows& rows, const Trws& trws,
-                     std::vector<uint8_t>& labels) {
-  std::vector<double> usage(labels.size(), 0);
+// By label: of all rows together.
+std::vector<double> usage_by_label(const PlacementProblem& p, const BudgetRows& rows) {
+  std::vector<double> usage(p.first_label(p.num_variables()), 0);
   for (const BudgetRows::Use& use : rows.uses())
     for (uint32_t i = 0; i < p.num_labels(use.variable); ++i)
       usage[p.first_label(use.variable) + i] +=
           rows.excess(use)[i] * static_cast<double>(use.end_row - use.first_row);
+  return usage;
+}
+
+// Of each variable the label that uses the least, so that something is within the budgets.
+void add_least_usage(const PlacementProblem& p, std::span<const double> usage, const Trws& trws,
+                     std::vector<uint8_t>& labels) {
   for (uint32_t v = 0; v < p.num_variables(); ++v) {
     const auto left = trws.labels(v);
     uint32_t best = 0;
@@ -62,7 +67,7 @@ Result<bool> BudgetCloser::solve_likely(Likely& likely) {
   const PlacementProblem& p = part.stage->problem;
   const SolveOptions& options = search_.options();
   std::vector<uint8_t> labels = likely_labels(p, likely.relaxation.trws(), options.likely_cells);
-  add_least_usage(p, *part.rows, likely.relaxation.trws(), labels);
+  add_least_usage(p, usage_by_label(p, *part.rows), likely.relaxation.trws(), labels);
   const double before = search_.cost();
   const Watch::WorkLimit limit(search_.watch(), kWorkPerCell * options.likely_cells);
   SHW_ASSIGN_OR_RETURN(
@@ -167,6 +172,7 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   if (search_.found()) core.best = labels_in(*part.stage, search_.choice());
   Relaxation relaxation(p, *part.rows, core.prices, search_.watch());
   Packer packer(p, *part.rows);
+  const std::vector<double> usage = usage_by_label(p, *part.rows);
   double open = kForbidden;  // gap at the turn before
   uint32_t sweeps = first_sweeps(part, relaxation);
   for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
@@ -181,7 +187,7 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
       break;
     open = gap;
     core.add(p, relaxation.trws(), packer);
-    add_least_usage(p, *part.rows, relaxation.trws(), core.labels);
+    add_least_usage(p, usage, relaxation.trws(), core.labels);
     SHW_RETURN_IF_ERROR(solve_core(part, core));
     if (part.bound >= search_.cutoff()) break;
     relaxation.set_prices(core.prices);

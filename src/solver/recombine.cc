@@ -82,8 +82,15 @@ size_t depth_of(const PlacementProblem& problem, std::span<const double> margina
 std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
                                    std::span<const double> marginals, double share,
                                    LikelyBy likely_by) {
-  using Rank = std::pair<uint64_t, double>;  // among the variable's labels; the marginal
-  std::vector<Rank> ranks(marginals.size(), {UINT64_MAX, kForbidden}), known;
+  struct Rank {
+    uint32_t cheaper;  // of the variable's labels
+    double marginal;
+    size_t label;
+  };
+  const auto is_before = [](const Rank& a, const Rank& b) {
+    return std::pair(a.cheaper, a.marginal) < std::pair(b.cheaper, b.marginal);
+  };
+  std::vector<Rank> known;
   const auto num_known =
       std::ranges::count_if(marginals, [](double m) { return std::abs(m) != kForbidden; });
   const auto nth =
@@ -102,18 +109,16 @@ std::vector<uint8_t> likely_labels(const PlacementProblem& problem,
     for (size_t i = 0; i < own.size(); ++i) {
       if (std::abs(own[i]) == kForbidden || (by_rank && own[i] > ascending.back())) continue;
       const auto cheaper = std::ranges::lower_bound(ascending, own[i]) - ascending.begin();
-      ranks[first + i] = {static_cast<uint64_t>(cheaper), own[i]};
-      known.push_back(ranks[first + i]);
+      known.push_back({static_cast<uint32_t>(cheaper), own[i], first + i});
     }
   }
-  Rank end{};
-  if (!known.empty()) {
-    std::ranges::nth_element(known, known.begin() + nth);
-    end = known[static_cast<size_t>(nth)];
-  }
-  std::vector<uint8_t> likely;
-  for (size_t i = 0; i < ranks.size(); ++i)
-    likely.push_back(ranks[i] < end || marginals[i] == -kForbidden);
+  std::vector<uint8_t> likely(marginals.size(), 0);
+  for (size_t i = 0; i < likely.size(); ++i) likely[i] = marginals[i] == -kForbidden;
+  if (known.empty()) return likely;
+  std::ranges::nth_element(known, known.begin() + nth, is_before);
+  const Rank end = known[static_cast<size_t>(nth)];
+  for (const Rank& rank : known)
+    if (is_before(rank, end)) likely[rank.label] = 1;
   return likely;
 }
 
