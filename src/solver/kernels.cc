@@ -84,8 +84,7 @@ SHW_MULTIVERSION double dot(const double* __restrict a, const double* __restrict
   double sum[kWide] = {};
   for (size_t i = 0; i < n; i += kWide)
     for (size_t j = 0; j < kWide; ++j) sum[j] += a[i + j] * b[i + j];
-  for (size_t j = 1; j < kWide; ++j) sum[0] += sum[j];
-  return sum[0];
+  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
 SHW_MULTIVERSION Derivatives positive_part(const double* __restrict sum,

@@ -12,7 +12,7 @@ namespace {
 
 using namespace parameters::price_projection;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 size_t padded_rows(size_t rows) { return (rows + kWide - 1) / kWide * kWide; }
 
 // Solves A x = b in place of b; A is n × n, row-major, symmetric and positive definite.
@@ -43,7 +43,7 @@ double square(std::span<const double> a) {
 // Where φ' = linear + d/dt ½ |max(0, sum + t · change)|² is zero, by Newton's method between two
 // ends; at most at `end`. Infinity: nowhere.
 double least_along(const double* sum, const double* change, size_t n, double linear, double end) {
-  double low = 0, high = kInfinity, t = std::min(1.0, end);
+  double low = 0, high = kEndless, t = std::min(1.0, end);
   const double at_start = std::abs(linear + positive_part(sum, change, 0, n).first);
   for (uint32_t i = 0; i < kMaxLineSteps; ++i) {
     const Derivatives d = positive_part(sum, change, t, n);
@@ -51,8 +51,8 @@ double least_along(const double* sum, const double* change, size_t n, double lin
     if (std::abs(slope) <= kLineTolerance * at_start) return t;
     if (slope < 0 && t >= end) return end;
     (slope < 0 ? low : high) = t;
-    double next = d.second > 0 ? t - slope / d.second : kInfinity;
-    if (!(next > low && next < high)) next = high < kInfinity ? (low + high) / 2 : 4 * t;
+    double next = d.second > 0 ? t - slope / d.second : kEndless;
+    if (!(next > low && next < high)) next = high < kEndless ? (low + high) / 2 : 4 * t;
     if (next > kFarAlong) return end;
     t = std::min(next, end);
   }
@@ -164,7 +164,7 @@ bool PriceProjection::find_direction() {
 PriceProjection::Step PriceProjection::advance(double level) {
   if (!find_direction()) return Step::kNoStep;
   std::ranges::fill(change_, 0.0);
-  double linear = 0, end = kInfinity;
+  double linear = 0, end = kEndless;
   for (size_t k = 0; k < num_cuts(); ++k) {
     if (direction_[k] == 0) continue;
     add_scaled(change_.data(), overload(k), direction_[k], stride_);
@@ -178,7 +178,7 @@ PriceProjection::Step PriceProjection::advance(double level) {
         change_[r] = 0;
       }
   const double length = least_along(sum_.data(), change_.data(), stride_, linear, end);
-  if (length == kInfinity) return Step::kEndless;
+  if (length == kEndless) return Step::kEndless;
   for (size_t k = 0; k < num_cuts(); ++k) {
     const bool ends = direction_[k] < 0 && length >= end && weights_[k] / -direction_[k] <= end;
     weights_[k] = ends ? 0 : std::max(0.0, weights_[k] + length * direction_[k]);
