@@ -371,7 +371,7 @@ TEST(RecomputeAuto, GivesTheSameBitsWithHostMemory) {
   ASSERT_NE(plain, nullptr);
   EXPECT_EQ(plain->program.host_bytes, 0);
   options.placements = placements_json(*plain);
-  options.memory_limit_bytes = plain->summary.memory_program_bytes * 7 / 10;
+  options.memory_limit_bytes = plain->summary.memory_program_bytes * 6 / 10;
   const auto without = testing::llama_tiny().plan_of(options);
   options.host_memory_bytes = 1 << 30;
   const auto plan = testing::llama_tiny().plan_of(options);
