@@ -90,8 +90,8 @@ uint32_t LocalSearch::random_seed() {
 }
 
 uint32_t LocalSearch::random_live_with(uint32_t variable) {
-  constexpr int kTries = 20;
-  for (int i = 0; i < kTries; ++i) {
+  constexpr int kMostDraws = 20;
+  for (int i = 0; i < kMostDraws; ++i) {
     const uint32_t v = budgeted_[random(budgeted_.size())];
     for (const BudgetRows::Use& a : rows_.uses(variable))
       for (const BudgetRows::Use& b : rows_.uses(v))

@@ -29,8 +29,8 @@ bool same_table(const PlacementProblem& a, uint32_t i, const PlacementProblem& b
 // Whether the edges of `before` are the first of `now`.
 bool keeps_edges(const PlacementProblem& before, const PlacementProblem& now) {
   if (now.edges().size() < before.edges().size()) return false;
-  constexpr uint32_t kNone = UINT32_MAX;
-  std::vector<uint32_t> equal(before.matrices().size(), kNone);  // to this one of `now`
+  constexpr uint32_t kNotAlike = UINT32_MAX;
+  std::vector<uint32_t> equal(before.matrices().size(), kNotAlike);  // to this one of `now`
   for (size_t i = 0; i < before.edges().size(); ++i) {
     const auto &x = before.edges()[i], &y = now.edges()[i];
     if (x.a != y.a || x.b != y.b || x.transposed != y.transposed) return false;
