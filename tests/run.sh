@@ -71,7 +71,7 @@ else
   suite release
   # What sanitizers make ten times slower has no times to measure. Other tests have the same kernels and solvers on smaller inputs, and
   # compilers of device code are not ours.
-  slow='PassesTime.*:Measure.D*:Measure.S*:Measure.F*:Measure.P*:*NvrtcCompiles*:*BackwardIsTheDerivative/cuda*:*IsAMaskOfSequences*/cuda*'
+  slow='PassesTime.*:Measure.D*:Measure.S*:Measure.F*:Measure.P*:Measure.T*:*NvrtcCompiles*:*BackwardIsTheDerivative/cuda*:*IsAMaskOfSequences*/cuda*'
   slow+=':Budgets.OnThreads*:Budgets.AreSolvedAlike*:Budgets.MatchLpSolve:Solve.MatchesLpSolveOnMedium*'
   slow+=':SimulatedFront.SeesWhat*:SimulatedFront.AgreesWith*:*LimitOnThreeDims*:RecomputeAuto.NamesALimit*:LimitsOfAHybrid.*:FlashTest.HasAWindow:Uneven.EveryChangeOfLayout*'
   GTEST_FILTER="-$long:$slow" suite asan
