@@ -216,24 +216,30 @@ void put_in_order(Program& p, const FoundGroup& group) {
   std::ranges::move(ordered, p.steps.begin() + first);
 }
 
+// use(group) for each group of an entry; it may put the group's own steps in order.
+template <class F>
+void for_groups(const Program& p, GroupFacts& facts, const ProgramEntry& entry, F use) {
+  const uint32_t end = entry.first_step + entry.num_steps;
+  for (uint32_t s = entry.first_step; s < end;) {
+    const auto group = GroupFinder(p, facts, s, end).find();
+    if (group) use(*group);
+    s = group ? group->end : s + 1;
+  }
+}
+
 Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
   if (!p.fused_groups.empty()) return 0u;
   GroupFacts facts(p);
   for (const ProgramEntry& entry : p.entries) {
     SHW_RETURN_IF_ERROR(monitor.poll());
-    const uint32_t end = entry.first_step + entry.num_steps;
-    for (uint32_t s = entry.first_step; s < end;) {
-      const auto group = GroupFinder(p, facts, s, end).find();
-      if (group) {
-        put_in_order(p, *group);
-        for (const StorageId storage : group->temporaries)
-          p.storages[storage].kind = StorageKind::kGroup;
-        p.fused_groups.push_back({s + static_cast<uint32_t>(group->in_front.size()),
-                                  static_cast<uint32_t>(group->members.size()), group->shape,
-                                  group->loops});
-      }
-      s = group ? group->end : s + 1;
-    }
+    for_groups(p, facts, entry, [&](const FoundGroup& group) {
+      put_in_order(p, group);
+      for (const StorageId storage : group.temporaries)
+        p.storages[storage].kind = StorageKind::kGroup;
+      const uint32_t first = group.members.front() + static_cast<uint32_t>(group.in_front.size());
+      p.fused_groups.push_back(
+          {first, static_cast<uint32_t>(group.members.size()), group.shape, group.loops});
+    });
   }
   if (p.fused_groups.empty()) return 0u;
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed
@@ -248,18 +254,12 @@ GroupsToCome groups_to_come(const Program& p) {
   groups.sees_alone.resize(p.storages.size());
   for (uint32_t i = 0; i < p.steps.size(); ++i) groups.spans.push_back({i, i});
   GroupFacts facts(p);
-  for (const ProgramEntry& entry : p.entries) {
-    const uint32_t end = entry.first_step + entry.num_steps;
-    for (uint32_t s = entry.first_step; s < end;) {
-      const auto group = GroupFinder(p, facts, s, end).find();
-      if (group) {
-        const StepSpan span{group->members.front(), group->members.back()};
-        for (uint32_t i = span.first; i <= span.last; ++i) groups.spans[i] = span;
-        for (const StorageId storage : group->temporaries) groups.sees_alone[storage.v] = 1;
-      }
-      s = group ? group->end : s + 1;
-    }
-  }
+  for (const ProgramEntry& entry : p.entries)
+    for_groups(p, facts, entry, [&](const FoundGroup& group) {
+      const StepSpan span{group.members.front(), group.members.back()};
+      for (uint32_t i = span.first; i <= span.last; ++i) groups.spans[i] = span;
+      for (const StorageId storage : group.temporaries) groups.sees_alone[storage.v] = 1;
+    });
   return groups;
 }
 

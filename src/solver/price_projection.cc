@@ -111,51 +111,49 @@ std::vector<size_t> PriceProjection::moving_weights() const {
   return moving;
 }
 
-void PriceProjection::find_curvatures(std::span<const size_t> moving,
-                                      std::vector<double>& hessian) const {
+// Of φ by each pair of the moving weights; zero for others.
+std::vector<double> PriceProjection::curvatures(std::span<const size_t> moving) const {
   const size_t n = moving.size();
-  hessian.assign(n * n, 0);
-  std::vector<double> at_row(n);
+  std::vector<double> by_cuts(num_cuts() * num_cuts(), 0), at_row(n);
   for (size_t r = 0; r < num_rows_; ++r) {
     if (!(prices_[r] > 0)) continue;
     for (size_t i = 0; i < n; ++i) at_row[i] = overload(moving[i])[r];
     for (size_t i = 0; i < n; ++i)
-      for (size_t j = 0; j < n; ++j) hessian[i * n + j] += at_row[i] * at_row[j];
+      for (size_t j = 0; j < n; ++j)
+        by_cuts[moving[i] * num_cuts() + moving[j]] += at_row[i] * at_row[j];
   }
+  return by_cuts;
 }
 
 // Newton's direction, or if that hardly lowers the slopes, what remains of them: it moves no
 // positive price. Weights of zero do not fall. False: there is no way down.
 bool PriceProjection::find_direction() {
   std::vector<size_t> moving = moving_weights();
-  std::vector<double> all;
-  find_curvatures(moving, all);
-  const size_t of_all = moving.size();
-  std::vector<size_t> at(of_all);  // positions of `moving` in `all`
-  for (size_t i = 0; i < of_all; ++i) at[i] = i;
+  const std::vector<double> curvature = curvatures(moving);
+  const auto at = [&](size_t i, size_t j) { return curvature[moving[i] * num_cuts() + moving[j]]; };
   double size = 0;
-  for (size_t i = 0; i < of_all; ++i) size = std::max(size, all[i * of_all + i]);
-  while (!at.empty()) {
-    const size_t n = at.size();
+  for (size_t i = 0; i < moving.size(); ++i) size = std::max(size, at(i, i));
+  while (!moving.empty()) {
+    const size_t n = moving.size();
     std::vector<double> matrix(n * n), step(n);
     for (size_t i = 0; i < n; ++i) {
-      step[i] = -slope_[moving[at[i]]];
-      for (size_t j = 0; j < n; ++j) matrix[i * n + j] = all[at[i] * of_all + at[j]];
+      step[i] = -slope_[moving[i]];
+      for (size_t j = 0; j < n; ++j) matrix[i * n + j] = at(i, j);
       matrix[i * n + i] += size > 0 ? kRidge * size : 1;
     }
     const double before = square(step);
     solve_in_place(matrix, step);
     std::vector<double> left(n);
     for (size_t i = 0; i < n; ++i) {
-      left[i] = -slope_[moving[at[i]]];
-      for (size_t j = 0; j < n; ++j) left[i] -= all[at[i] * of_all + at[j]] * step[j];
+      left[i] = -slope_[moving[i]];
+      for (size_t j = 0; j < n; ++j) left[i] -= at(i, j) * step[j];
     }
     is_flat_ = square(left) > kFlat * before;
     if (is_flat_) step = left;
     direction_.assign(num_cuts(), 0);
-    for (size_t i = 0; i < n; ++i) direction_[moving[at[i]]] = step[i];
-    const size_t stuck = std::erase_if(
-        at, [&](size_t i) { return !(weights_[moving[i]] > 0) && direction_[moving[i]] < 0; });
+    for (size_t i = 0; i < n; ++i) direction_[moving[i]] = step[i];
+    const size_t stuck =
+        std::erase_if(moving, [&](size_t k) { return !(weights_[k] > 0) && direction_[k] < 0; });
     if (stuck == 0) return true;
   }
   return false;

@@ -51,7 +51,7 @@ class PriceProjection {
   double error() const;
   double distance_at_least(double level) const;
   std::vector<size_t> moving_weights() const;
-  void find_curvatures(std::span<const size_t> moving, std::vector<double>& hessian) const;
+  std::vector<double> curvatures(std::span<const size_t> moving) const;
   bool find_direction();
   Step advance(double level);
 
