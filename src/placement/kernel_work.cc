@@ -152,10 +152,9 @@ KernelWork convolution(std::string_view kernel, const OpArgs& args, const Tensor
 
 // Elements along the dim that the op works along.
 int64_t line_of(const OpArgs& args, const TensorType& type) {
-  const auto rank = static_cast<int64_t>(type.shape.size());
-  int64_t dim = args.attrs->get_int(AttrKey::kDim, -1);
-  if (dim < 0) dim += rank;
-  return dim >= 0 && dim < rank ? type.shape[static_cast<size_t>(dim)] : 1;
+  const auto dim =
+      ops::wrap_dim(args.attrs->get_int(AttrKey::kDim, -1), static_cast<int>(type.shape.size()));
+  return dim ? type.shape[*dim] : 1;
 }
 
 // What the op's loops run over: its largest tensor, but not the table of a look-up.

@@ -37,23 +37,34 @@ TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
 }
 
+// LLaMA-3 8B with 32 layers and Adam.
+class LimitOnManyLayers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.optimizer_factor = 2;
+    auto model = PreparedModel::create(testing::test_graph("examples/llama8b_L32_8x8_einsum"),
+                                       options_, monitor_);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    model_ = std::move(*model);
+    auto question = ConstrainedModel::create(*model_, options_, monitor_);
+    ASSERT_TRUE(question.ok()) << question.status().message();
+    question_.emplace(std::move(*question));
+  }
+
+  CompileOptions options_{.mesh = "dp=8,tp=8", .keep_graph = false};
+  Monitor monitor_;
+  std::unique_ptr<const PreparedModel> model_;
+  std::optional<ConstrainedModel> question_;
+};
+
 // A wide gap ends the search early; what is within it is not called proven.
-TEST(Gap, EndsTheSearchAtWhatIsWithinIt) {
-  CompileOptions options{.mesh = "dp=8,tp=8", .keep_graph = false};
-  options.optimizer_factor = 2;
-  options.memory_limit_bytes = 22'000'000'000;
+TEST_F(LimitOnManyLayers, EndsAtWhatIsWithinTheGap) {
   uint64_t cells[2];
   for (const double gap : {0.0, 5e-3}) {
     SCOPED_TRACE(gap);
-    options.gap = gap;
-    options.start();
-    Monitor monitor;
-    const auto model = PreparedModel::create(testing::test_graph("examples/llama8b_L32_8x8_einsum"),
-                                             options, monitor);
-    ASSERT_TRUE(model.ok()) << model.status().message();
-    const auto question = ConstrainedModel::create(**model, options, monitor);
-    ASSERT_TRUE(question.ok()) << question.status().message();
-    const auto placed = place(*question, options.solver, monitor);
+    options_.gap = gap;
+    options_.start();
+    const auto placed = place(*question_, 22e9, options_.solver, monitor_);
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     cells[gap > 0] = placed->stats.cells;
     EXPECT_EQ(placed->proven, gap == 0);
@@ -67,19 +78,11 @@ TEST(Gap, EndsTheSearchAtWhatIsWithinIt) {
 // Within 21.5 GB, a gap in the arena kept the program of the optimum from fitting: what was
 // reserved for it left 2.2e-4. Within 23 GB, fronts gave up as tables took more than 64 MB,
 // and 5.5e10 cells of branching left 4e-4.
-TEST(LimitOnManyLayers, IsProvenWithLittleWork) {
+TEST_F(LimitOnManyLayers, IsProvenWithLittleWork) {
   constexpr uint64_t kMostCells = 12'000'000'000;
-  CompileOptions options{.mesh = "dp=8,tp=8", .keep_graph = false};
-  options.optimizer_factor = 2;
-  Monitor monitor;
-  const auto model = PreparedModel::create(testing::test_graph("examples/llama8b_L32_8x8_einsum"),
-                                           options, monitor);
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  const auto question = ConstrainedModel::create(**model, options, monitor);
-  ASSERT_TRUE(question.ok()) << question.status().message();
   for (const double limit : {21.5e9, 23e9}) {
     SCOPED_TRACE(limit);
-    const auto placed = place(*question, limit, {}, monitor);
+    const auto placed = place(*question_, limit, {}, monitor_);
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_LE(placed->memory.held_bytes(), limit);
     EXPECT_LT(placed->stats.cells, kMostCells);
