@@ -94,6 +94,7 @@ shw_plan_port to_c(const LoadedPlan& plan, PortId id) {
   if (!port.sizes.empty()) c.symbolic_dims = plan.port_dims[id].c_str();
   return c;
 }
+static_assert(SHW_FIRST_MESH_PART == kFirstMeshPart);
 static_assert(SHW_ROLE_PARAMETER == static_cast<int>(PortRole::kParameter) &&
               SHW_ROLE_BUFFER == static_cast<int>(PortRole::kBuffer) &&
               SHW_ROLE_INPUT == static_cast<int>(PortRole::kInput) &&
@@ -161,9 +162,11 @@ size_t shw_plan_num_mesh_axes(const shw_plan* plan) {
 shw_status* shw_plan_get_mesh_axis(const shw_plan* plan, size_t index, shw_mesh_axis* out_axis) {
   return fill_value(out_axis, "out_axis", [&](auto& out) -> Status {
     SHW_WANT(plan);
-    const std::vector<Mesh::Axis>& axes = plan->ref->plan.program.mesh;
-    SHW_RETURN_IF_ERROR(check_index(index, axes.size(), "mesh axis"));
-    out = {axes[index].name.c_str(), axes[index].size};
+    const Mesh& mesh = plan->ref->mesh;
+    if (index < kFirstMeshPart || !mesh.has_axis(static_cast<int64_t>(index)))
+      SHW_RETURN_IF_ERROR(check_index(index, static_cast<size_t>(mesh.rank()), "mesh axis"));
+    const int axis = static_cast<int>(index);
+    out = {mesh.name(axis).c_str(), mesh.size(axis)};
     return {};
   });
 }

@@ -58,7 +58,9 @@ Status check_host_memory(const CompileOptions& options, const cost::Hardware& ha
 Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
     std::span<const uint8_t> graph_bytes, const CompileOptions& options, Monitor& monitor,
     Use use) {
-  SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(options.mesh));
+  SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::parse(options.mesh));
+  if (options.rules == Rules::kFull && Redistributor::has_graphs(mesh))
+    mesh = with_parts(mesh, Redistributor::kMaxAxes);
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
   SHW_RETURN_IF_ERROR(check_host_memory(options, hardware));
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,

@@ -79,31 +79,38 @@ Result<CollectiveModel> CollectiveModel::create(const Hardware& hardware, const 
 
 CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
     : hardware_(std::move(hardware)), mesh_(std::move(mesh)), uses_nccl_(uses_nccl) {
-  groups_.resize(size_t{1} << mesh_.rank());
-  for (uint32_t mask = 1; mask < groups_.size(); ++mask) {
-    groups_[mask].topology = derive_topology(mask);
+  groups_ = groups_of(mesh_);
+  if (mesh_.num_parts() > 0) groups_by_parts_ = groups_of(mesh_.by_parts());
+}
+
+std::vector<CollectiveModel::Group> CollectiveModel::groups_of(const Mesh& mesh) {
+  std::vector<Group> groups(size_t{1} << mesh.rank());
+  for (uint32_t mask = 1; mask < groups.size(); ++mask) {
+    Group& group = groups[mask];
+    group.topology = derive_topology(mesh, mask);
     for (size_t c = 0; c < kNumCollectives; ++c) {
       const auto collective = static_cast<Collective>(c);
-      groups_[mask].terms[c] = add_terms(collective, mask);
-      groups_[mask].basis[c] = basis_of(collective, groups_[mask].topology);
+      group.terms[c] = add_terms(collective, mesh, mask, group.topology);
+      group.basis[c] = basis_of(collective, group.topology);
     }
   }
+  return groups;
 }
 
 // A run of adjacent mesh dims acts as one mesh dim of their product. If its members are `inner`
 // ranks apart, gpus_per_node / inner of them fit on a node (rounded down, as in the reference
 // planner); runs multiply.
-GroupTopology CollectiveModel::derive_topology(uint32_t mask) const {
+GroupTopology CollectiveModel::derive_topology(const Mesh& mesh, uint32_t mask) const {
   const int64_t per_node = hardware_.devices_per_node();
   GroupTopology group;
   int64_t inner = 1, run = 1, run_inner = 1;
-  for (int d = mesh_.rank() - 1; d >= 0; --d) {
+  for (int d = mesh.rank() - 1; d >= 0; --d) {
     const bool in_group = mask >> d & 1;
     if (in_group) {
       if (run == 1) run_inner = inner;
-      run *= mesh_.size(d);
+      run *= mesh.size(d);
     }
-    inner *= mesh_.size(d);
+    inner *= mesh.size(d);
     if (d == 0 || !(mask >> (d - 1) & 1)) {
       group.ranks *= run;
       group.ranks_per_node *= std::max<int64_t>(1, std::min(per_node / run_inner, run));
@@ -123,8 +130,8 @@ double CollectiveModel::waiting_for_cores(int64_t group_ranks) const {
   return std::max(1.0, all / own * std::min(own, cores) / cores);
 }
 
-CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uint32_t mask) {
-  const GroupTopology group = groups_[mask].topology;
+CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, const Mesh& mesh,
+                                                      uint32_t mask, const GroupTopology& group) {
   TermRange range{.first = static_cast<uint32_t>(prices_.terms.size())};
   if (group.ranks == 1) {
     prices_.terms.push_back({});
@@ -136,7 +143,7 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
     add_nccl_terms(*hardware_.nccl, group, collective, prices_);
   } else {
     int64_t extent = 1;  // ranks between the ends of the group
-    for (int d = std::countr_zero(mask); d < mesh_.rank(); ++d) extent *= mesh_.size(d);
+    for (int d = std::countr_zero(mask); d < mesh.rank(); ++d) extent *= mesh.size(d);
     prices_.terms.push_back(default_model_term(hardware_.ring, group.ranks,
                                                extent > hardware_.devices_per_node(), collective));
   }
@@ -162,7 +169,7 @@ Basis CollectiveModel::basis_of(Collective collective, const GroupTopology& grou
 }
 
 bool CollectiveModel::cost_the_same(uint32_t mask_a, uint32_t mask_b) const {
-  const Group &a = groups_[mask_a], &b = groups_[mask_b];
+  const Group &a = group(mask_a), &b = group(mask_b);
   const auto terms = [&](TermRange r) {
     return std::span(prices_.terms).subspan(r.first, r.count);
   };
@@ -172,10 +179,10 @@ bool CollectiveModel::cost_the_same(uint32_t mask_a, uint32_t mask_b) const {
   return same;
 }
 
-double CollectiveModel::us_combined(Collective collective, uint32_t mesh_dim_mask,
+double CollectiveModel::us_combined(Collective collective, uint32_t axes_mask,
                                     int64_t bytes) const {
-  const Group& group = groups_[mesh_dim_mask];
-  const TermRange range = group.terms[static_cast<size_t>(collective)];
+  const Group& of = group(axes_mask);
+  const TermRange range = of.terms[static_cast<size_t>(collective)];
   const PriceTerm* const terms = prices_.terms.data() + range.first;
   const double size = static_cast<double>(bytes);
   double best = std::numeric_limits<double>::infinity();
@@ -184,7 +191,7 @@ double CollectiveModel::us_combined(Collective collective, uint32_t mesh_dim_mas
       best = std::min(best, latency_at(terms[i], bytes) + size * terms[i].us_per_byte);
     return best;
   }
-  const RampPosition at(static_cast<uint64_t>(bytes), static_cast<uint64_t>(group.topology.ranks));
+  const RampPosition at(static_cast<uint64_t>(bytes), static_cast<uint64_t>(of.topology.ranks));
   for (uint32_t i = 0; i < range.count; ++i) {
     const PriceTerm& term = terms[i];
     double us = size * term.us_per_byte;

@@ -24,20 +24,19 @@ class CollectiveModel {
 
   // Ranks are placed row-major: rank r is on node r / gpus_per_node.
   GroupTopology topology(int mesh_dim) const { return topology_of(1u << mesh_dim); }
-  // The combined group over several mesh dims, one bit each; at least one.
-  GroupTopology topology_of(uint32_t mesh_dim_mask) const {
-    return groups_[mesh_dim_mask].topology;
-  }
+  // The combined group over several mesh dims, or parts of them, a bit each by their numbers
+  // (Mesh); at least one.
+  GroupTopology topology_of(uint32_t axes_mask) const { return group(axes_mask).topology; }
 
   // `bytes`: per rank; for all-gather after the gather, for reduce-scatter before the scatter. A
   // group of one rank costs nothing.
   double us(Collective collective, int mesh_dim, int64_t bytes) const {
     return us_combined(collective, 1u << mesh_dim, bytes);
   }
-  double us_combined(Collective collective, uint32_t mesh_dim_mask, int64_t bytes) const;
+  double us_combined(Collective collective, uint32_t axes_mask, int64_t bytes) const;
   // What that price rests on, whatever the size.
-  Basis basis(Collective collective, uint32_t mesh_dim_mask) const {
-    return groups_[mesh_dim_mask].basis[static_cast<size_t>(collective)];
+  Basis basis(Collective collective, uint32_t axes_mask) const {
+    return group(axes_mask).basis[static_cast<size_t>(collective)];
   }
   // Whether both groups have the same price for every collective.
   bool cost_the_same(uint32_t mask_a, uint32_t mask_b) const;
@@ -58,16 +57,23 @@ class CollectiveModel {
   };
 
   CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl);
-  GroupTopology derive_topology(uint32_t mask) const;
+  std::vector<Group> groups_of(const Mesh& mesh);
+  GroupTopology derive_topology(const Mesh& mesh, uint32_t mask) const;
   double waiting_for_cores(int64_t group_ranks) const;
-  TermRange add_terms(Collective collective, uint32_t mask);
+  TermRange add_terms(Collective collective, const Mesh& mesh, uint32_t mask,
+                      const GroupTopology& group);
   Basis basis_of(Collective collective, const GroupTopology& group) const;
 
   Hardware hardware_;
   Mesh mesh_;
   bool uses_nccl_;
   PriceTerms prices_;
-  std::vector<Group> groups_;  // by mask; entry 0 is unused
+  const Group& group(uint32_t axes_mask) const {
+    return axes_mask < groups_.size() ? groups_[axes_mask]
+                                      : groups_by_parts_[mesh_.mask_by_parts(axes_mask)];
+  }
+  std::vector<Group> groups_;           // by mask; entry 0 is unused
+  std::vector<Group> groups_by_parts_;  // the same of Mesh::by_parts(), if it has any
 };
 
 }  // namespace shw::cost

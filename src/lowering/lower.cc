@@ -43,7 +43,7 @@ class Lowering {
         ports_(graph, mesh_, a_, program_, builder_, prices_) {}
 
   Result<Program> run() {
-    for (int m = 0; m < mesh_.rank(); ++m) program_.mesh.push_back({mesh_.name(m), mesh_.size(m)});
+    program_.mesh = mesh_.axes();
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (Status s = check_layouts(NodeId{i}); !s.ok())
         return at_origin(std::move(s), g_, NodeId{i});
@@ -53,11 +53,23 @@ class Lowering {
     SHW_RETURN_IF_ERROR(ports_.create(options_.allow_partial_inputs));
     for (entry_ = 0; entry_ < entries_.size(); ++entry_) SHW_RETURN_IF_ERROR(lower_entry());
     ports_.finish();
+    drop_unused_parts();
     SHW_RETURN_IF_ERROR(verify(program_, /*planned=*/false));
     return std::move(program_);
   }
 
  private:
+  // Most programs use no parts of mesh dims: theirs is then the mesh as the caller gave it.
+  void drop_unused_parts() {
+    const auto is_part = [](int64_t axis) { return axis >= kFirstMeshPart; };
+    for (const ProgramStep& s : program_.steps)
+      if (std::ranges::any_of(s.collective.axes, is_part) ||
+          (s.kernel == "local_slice" &&
+           std::ranges::any_of(s.attrs.get_ints(AttrKey::kDims), is_part)))
+        return;
+    for (Mesh::Axis& a : program_.mesh) a.parts.clear();
+  }
+
   Status lower_entry() {
     const EntryInfo& info = entries_[entry_];
     const auto first_step = static_cast<uint32_t>(program_.steps.size());

@@ -11,9 +11,8 @@ int64_t product(const Dims& shape, size_t first, size_t last) {
 
 class Emitter {
  public:
-  Emitter(ProgramBuilder& builder, const Move& move, const Dims& whole, const Mesh& mesh,
-          const MovePrices& prices)
-      : b_(builder), move_(move), prices_(prices), after_(local_shape(whole, move.after, mesh)) {
+  Emitter(ProgramBuilder& builder, const Move& move, const Mesh& mesh, const MovePrices& prices)
+      : b_(builder), move_(move), prices_(prices), after_(move.piece) {
     for (uint8_t a : move.axes) members_ *= mesh.size(a);
   }
 
@@ -124,15 +123,15 @@ class Emitter {
   ProgramBuilder& b_;
   const Move& move_;
   const MovePrices& prices_;
-  const Dims after_;  // this rank's piece after the move
+  const Dims& after_;  // this rank's piece after the move
   int64_t members_ = 1;
 };
 
 }  // namespace
 
-ValueId emit_move(ProgramBuilder& builder, const Move& move, ValueId piece, const Dims& shape,
-                  const Mesh& mesh, const MovePrices& prices) {
-  return Emitter(builder, move, shape, mesh, prices).emit(piece);
+ValueId emit_move(ProgramBuilder& builder, const Move& move, ValueId piece, const Mesh& mesh,
+                  const MovePrices& prices) {
+  return Emitter(builder, move, mesh, prices).emit(piece);
 }
 
 }  // namespace shw

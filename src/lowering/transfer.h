@@ -6,10 +6,10 @@
 
 namespace shw {
 
-// `piece`: this rank's piece of a tensor of `shape` before the move, row-major. Returns the piece
+// `piece`: this rank's piece of the tensor before the move, row-major. Returns the piece
 // after it, row-major. Uneven pieces are padded at their end: a dim is extended before it is cut,
 // and narrowed once it is whole again.
-ValueId emit_move(ProgramBuilder& builder, const Move& move, ValueId piece, const Dims& shape,
-                  const Mesh& mesh, const MovePrices& prices);
+ValueId emit_move(ProgramBuilder& builder, const Move& move, ValueId piece, const Mesh& mesh,
+                  const MovePrices& prices);
 
 }  // namespace shw

@@ -80,8 +80,8 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
       piece,
       row_major(given.dtype, local_shape(source.unfolding.shape(), held, redistributor_.mesh())));
   for (const Move& move : source.route->moves) {
-    piece =
-        emit_move(builder_, move, piece, source.unfolding.shape(), redistributor_.mesh(), prices_);
+    piece = emit_move(builder_, move, piece, redistributor_.mesh(), prices_);
+    if (!move.after) continue;  // no layout of the mesh: nobody reads it
     const TensorType lies =
         row_major(given.dtype, source.unfolding.folded_shape(builder_.value(piece).type.shape));
     TensorType seen{Dims(lies.shape.size(), 0), Dims(lies.shape.size(), 0), lies.dtype};
@@ -89,7 +89,7 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
       seen.shape[source.order.dim_at[i]] = lies.shape[i];
       seen.strides[source.order.dim_at[i]] = lies.strides[i];
     }
-    slot.list.push_back({source.order.permuted(source.unfolding.folded(move.after), /*back=*/true),
+    slot.list.push_back({source.order.permuted(source.unfolding.folded(*move.after), /*back=*/true),
                          builder_.window_like(piece, seen)});
   }
   return slot.list.back().value;

@@ -275,7 +275,7 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
   const fb::Plan& f = *fb::GetPlan(content);
   Plan plan;
   for (const fb::MeshAxis* a : *f.mesh())
-    plan.program.mesh.push_back({a->name()->str(), a->size()});
+    plan.program.mesh.push_back({a->name()->str(), a->size(), copy(a->parts())});
   if (auto mesh = Mesh::create(plan.program.mesh); !mesh.ok())
     return damaged(mesh.status().message());
   read_summary(f, plan.summary);

@@ -55,7 +55,8 @@ class Writer {
     for (const NodeDecision& d : plan.summary.decisions) decisions.push_back(decision(d));
     std::vector<Offset<fb::MeshAxis>> mesh;
     for (const Mesh::Axis& a : plan.program.mesh)
-      mesh.push_back(fb::CreateMeshAxis(fbb_, fbb_.CreateString(a.name), a.size));
+      mesh.push_back(fb::CreateMeshAxis(fbb_, fbb_.CreateString(a.name), a.size,
+                                        a.parts.empty() ? 0 : fbb_.CreateVector(a.parts)));
     const PlanSummary& s = plan.summary;
     const auto version = fbb_.CreateString(plan_format::kLibraryVersion);
     const auto axes = fbb_.CreateVector(mesh);

@@ -78,7 +78,7 @@ StreamNumber communication_stream(Program& p, const std::vector<uint8_t>& axes) 
 
 std::string axes_text(const Program& p, const std::vector<uint8_t>& axes) {
   std::string text;
-  for (uint8_t axis : axes) text += (text.empty() ? "" : ",") + p.mesh[axis].name;
+  for (uint8_t axis : axes) text += (text.empty() ? "" : ",") + axis_of(p, axis).name;
   return text;
 }
 
@@ -90,6 +90,16 @@ std::string kernel_text(const Program& p, const ProgramStep& s) {
   text += "[" + axes_text(p, c.axes);
   if (!c.to_axes.empty()) text += " -> " + axes_text(p, c.to_axes);
   return text + "]";
+}
+
+Mesh::Axis axis_of(const Program& program, uint8_t axis) {
+  if (axis < program.mesh.size()) return program.mesh[axis];
+  size_t part = axis - size_t{kFirstMeshPart};
+  for (const Mesh::Axis& a : program.mesh) {
+    if (part < a.parts.size()) return {a.name + "." + std::to_string(part), a.parts[part]};
+    part -= a.parts.size();
+  }
+  return {"?", 1};
 }
 
 int64_t num_ranks(const Program& program) {
@@ -153,7 +163,12 @@ void drop_fused_groups(Program& program) {
 
 std::string to_text(const Program& p) {
   std::string text = "program mesh";
-  for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);
+  for (const Mesh::Axis& a : p.mesh) {
+    text += " " + a.name + "=" + std::to_string(a.size);
+    for (size_t i = 0; i < a.parts.size(); ++i)
+      text += (i == 0 ? "(" : "*") + std::to_string(a.parts[i]);
+    if (!a.parts.empty()) text += ")";
+  }
   if (p.arena_bytes > 0) text += ", arena " + std::to_string(p.arena_bytes) + " bytes";
   if (p.session_bytes > 0) text += ", session " + std::to_string(p.session_bytes) + " bytes";
   if (p.group_bytes > 0) text += ", groups " + std::to_string(p.group_bytes) + " bytes";

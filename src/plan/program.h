@@ -75,9 +75,9 @@ constexpr bool reduces(CollectiveKind kind) {
   return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllReduce;
 }
 
-// A group: the ranks that differ only along `axes`, numbered lexicographically by their coordinates
-// in the order of `axes` (outermost first). [1,0] on a 2×4 mesh: member number of rank (i,j) is
-// 2j+i.
+// A group: the ranks that differ only along `axes`, dims of the mesh or parts of them (Mesh),
+// numbered lexicographically by their coordinates in the order of `axes` (outermost first). [1,0]
+// on a 2×4 mesh: member number of rank (i,j) is 2j+i.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
@@ -140,7 +140,8 @@ struct ProgramStep {
 bool is_product(const ProgramStep& step);
 
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
-// dim, dims = mesh dims, outermost first; out: this rank's block (a contiguous copy).
+// dim, dims = mesh dims or parts of them, outermost first; out: this rank's block (a contiguous
+// copy).
 
 // Steps whose kernel must know where its piece lies in a whole tensor have, beside the op's own
 // attributes, `size`: the whole tensor's shape, and `cuts`: mesh dim, tensor dim, mesh dim, tensor
@@ -279,6 +280,9 @@ inline HostCopy host_copy(const Program& program, const ProgramStep& step) {
   if (lies_there(step.outputs)) return HostCopy::kToHost;
   return lies_there(step.inputs) ? HostCopy::kFromHost : HostCopy::kNone;
 }
+// Name and size of what an axis of a group is: a dim of the mesh, or a part.
+Mesh::Axis axis_of(const Program& program, uint8_t axis);
+
 // Whether a link does the step, beside compute.
 inline bool runs_on_link(const Program& program, const ProgramStep& step) {
   return step.collective.kind != CollectiveKind::kNone ||

@@ -117,7 +117,7 @@ std::string human_bytes(int64_t bytes) {
 int64_t wire_bytes(const Program& program, const ProgramStep& step) {
   if (step.collective.kind == CollectiveKind::kNone) return 0;
   int64_t n = 1;
-  for (uint8_t axis : step.collective.axes) n *= program.mesh[axis].size;
+  for (uint8_t axis : step.collective.axes) n *= axis_of(program, axis).size;
   const int64_t in = program.values[step.inputs[0]].type.bytes();
   const int64_t out = program.values[step.outputs[0]].type.bytes();
   int64_t whole = in;

@@ -11,7 +11,7 @@ void write_names(JsonWriter& j, const Program& p, std::string_view key,
                  const std::vector<uint8_t>& axes) {
   if (axes.empty()) return;
   j.key(key).begin_array();
-  for (uint8_t axis : axes) j.value(p.mesh[axis].name);
+  for (uint8_t axis : axes) j.value(axis_of(p, axis).name);
   j.end_array();
 }
 

@@ -57,18 +57,22 @@ class Verifier {
       if (s.kind > StreamKind::kCommunication && !links.insert(s.kind).second)
         return invalid_argument(me + "an earlier stream copies in the same direction");
       if (s.axes.empty()) continue;
-      if (s.kind != StreamKind::kCommunication || !are_distinct_dims(s.axes, mesh))
-        return invalid_argument(me + "its axes are not distinct mesh dims of a communicator");
+      if (s.kind != StreamKind::kCommunication || !are_distinct(s.axes, mesh))
+        return invalid_argument(
+            me + "its axes are not distinct mesh dims, or parts of them, of a communicator");
       if (!seen.insert(s.axes).second)
         return invalid_argument(me + "an earlier stream has the same communicator");
     }
     return {};
   }
-  static bool are_distinct_dims(const std::vector<uint8_t>& axes, const Mesh& mesh) {
+  // Dims of the mesh, or parts of them, that do not overlap.
+  static bool are_distinct(const std::vector<uint8_t>& axes, const Mesh& mesh) {
     uint32_t seen = 0;
     for (uint8_t axis : axes) {
-      if (axis >= mesh.rank() || (seen >> axis & 1)) return false;
-      seen |= 1u << axis;
+      if (!mesh.has_axis(axis)) return false;
+      const uint32_t own = mesh.mask_by_parts(1u << axis);
+      if ((seen & own) != 0) return false;
+      seen |= own;
     }
     return true;
   }
@@ -225,8 +229,9 @@ class Verifier {
     if (s.inputs.size() != 1 || s.outputs.size() != 1 || !s.inputs[0].valid() ||
         !s.outputs[0].valid())
       return invalid_argument(at_step(p_, i) + "a collective has one operand and one result");
-    if (!are_distinct_dims(s.collective.axes, mesh))
-      return invalid_argument(at_step(p_, i) + "its axes are not distinct mesh dims");
+    if (!are_distinct(s.collective.axes, mesh))
+      return invalid_argument(at_step(p_, i) +
+                              "its axes are not distinct mesh dims, or parts of them");
     if (s.collective.axes.empty()) return invalid_argument(at_step(p_, i) + "it has no axes");
     int64_t members = 1;
     for (uint8_t axis : s.collective.axes) members *= mesh.size(axis);

@@ -97,11 +97,11 @@ void relax_until_done(const Levels& levels, size_t states, ForEachEdge&& for_eac
 }  // namespace
 
 LayoutGraph::LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape,
-                         int64_t element_bytes)
+                         int64_t element_bytes, const Siblings* parts)
     : shape_(shape),
-      collectives_(mesh, prices),
+      collectives_(mesh, prices, parts),
       prices_(prices),
-      moves_(mesh, shape_, element_bytes, {.dims = dims_of(shape)}) {}
+      moves_(mesh, shape_, element_bytes, {.dims = dims_of(shape), .parts = parts}) {}
 
 uint32_t LayoutGraph::add(const Layout& layout) {
   const auto [it, is_new] =

@@ -37,7 +37,9 @@ class LayoutGraph {
   };
 
   // All references must outlive it.
-  LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape, int64_t element_bytes);
+  // `parts`: as in MoveMaker::Limits.
+  LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape, int64_t element_bytes,
+              const Siblings* parts = nullptr);
 
   // The state of a layout, which is added with all that can be reached from it.
   uint32_t add(const Layout& layout);

@@ -41,10 +41,11 @@ int64_t MoveMaker::size_before(const Axes& cut, size_t k, int d) const {
 
 bool MoveMaker::can_cut(int64_t size, const Axes& axes) const {
   const int64_t n = group_size(axes);
-  return size % n == 0 || (axes.size() == 1 && size >= n);
+  return size % n == 0 || (limits_.parts == nullptr && axes.size() == 1 && size >= n);
 }
 
 bool MoveMaker::can_slice(int64_t size, const Axes& axes) const {
+  if (limits_.parts != nullptr) return can_cut(size, axes);
   for (uint8_t a : axes) {
     if (size < mesh_.size(a)) return false;
     size = (size + mesh_.size(a) - 1) / mesh_.size(a);
@@ -122,6 +123,13 @@ int64_t CollectivePrices::group_size(uint32_t mask) const {
   return n;
 }
 
+// Whether one of them has parts of a dim, and the rest of the mask others.
+bool CollectivePrices::takes_apart(uint32_t part, uint32_t mask) const {
+  for (uint32_t left = part; parts_ != nullptr && left != 0; left &= left - 1)
+    if (((*parts_)[static_cast<size_t>(std::countr_zero(left))] & mask & ~part) != 0) return true;
+  return false;
+}
+
 double CollectivePrices::us(CollectiveKind kind, uint32_t mask, int64_t bytes) {
   constexpr size_t kSlots = 1 << 10;
   if (memo_.empty()) memo_.resize(kSlots, {~uint64_t{0}, 0});
@@ -135,6 +143,7 @@ double CollectivePrices::us(CollectiveKind kind, uint32_t mask, int64_t bytes) {
   }
   for (uint32_t part = (mask - 1) & mask; part != 0; part = (part - 1) & mask) {
     const uint32_t rest = mask & ~part;
+    if (takes_apart(part, mask)) continue;
     const bool exchanges = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllToAll;
     const int64_t less = exchanges ? bytes : bytes / group_size(rest);
     best = std::min(best, us(kind, part, less) + us(kind, rest, bytes));

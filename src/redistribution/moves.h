@@ -76,13 +76,24 @@ struct MoveEdge {
   }
 };
 
+// Which mesh dims are parts of the same dim as dim d, and d, a bit each (mesh_parts.h). Gathers and
+// reductions are by whole dims: part by part they would send as much, and which of the two ways is
+// the faster one is for the library of collectives to decide.
+using Siblings = std::array<uint32_t, kMaxMeshRank>;
+inline bool has_whole_dims(const Siblings& siblings, uint32_t mask) {
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    if ((siblings[static_cast<size_t>(std::countr_zero(left))] & ~mask) != 0) return false;
+  return true;
+}
+
 // Of values of one type: which mesh dims may change, and which tensor dims may be cut.
 class MoveMaker {
  public:
   struct Limits {
-    std::vector<int> dims{};         // tensor dims that may be cut
-    const Layout* toward = nullptr;  // of more than two mesh dims that come to cut one tensor dim:
-                                     // the order to try beside the ascending one; null: all orders
+    std::vector<int> dims{};          // tensor dims that may be cut
+    const Layout* toward = nullptr;   // of more than two mesh dims that come to cut one tensor dim:
+                                      // the order to try beside the ascending one; null: all orders
+    const Siblings* parts = nullptr;  // of a mesh by parts, which cut evenly
   };
   // All that is lent must outlive it.
   MoveMaker(const Mesh& mesh, const Dims& shape, int64_t element_bytes, Limits limits)
@@ -133,6 +144,9 @@ class MoveMaker {
   uint32_t moved_axes(const Axes& from, const Axes& to) const;
   static Layout with_cuts(const Layout& at, const Cuts& cuts);
 
+  bool are_whole(const Axes& axes) const {
+    return limits_.parts == nullptr || has_whole_dims(*limits_.parts, axes.mask());
+  }
   int64_t group_size(const Axes& axes) const;
   // Of tensor dim d, once the first k of `cut` have cut it.
   int64_t size_before(const Axes& cut, size_t k, int d) const;
@@ -157,9 +171,10 @@ class MoveMaker {
       // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
       if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
       const auto open = [&] { return with_replicas(p.at, axes); };
-      visit(MoveEdge{CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, p.bytes * n,
-                     outermost(p.local, d) ? 0 : p.bytes * n},
-            open);
+      if (are_whole(axes))
+        visit(MoveEdge{CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, p.bytes * n,
+                       outermost(p.local, d) ? 0 : p.bytes * n},
+              open);
       for (int e : limits_.dims) {
         const auto ue = static_cast<size_t>(e);
         if (e == d || !can_cut(p.local[ue], axes)) continue;
@@ -189,6 +204,7 @@ class MoveMaker {
         if (p.at[m] == Placement::partial(op)) partial |= 1u << m;
       for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
         const Axes axes = Axes::of_mask(set);
+        if (!are_whole(axes)) continue;
         visit(MoveEdge{CollectiveKind::kAllReduce, op, -1, -1, axes, p.bytes, 0},
               [&] { return with_replicas(p.at, axes); });
         const auto can = [&](int64_t size, const Axes& order) { return can_cut(size, order); };
@@ -261,13 +277,17 @@ class MoveMaker {
 // bytes, a scatter's last part no longer –, whatever is cheapest. Remembers what it was asked.
 class CollectivePrices {
  public:
-  CollectivePrices(const Mesh& mesh, const MovePrices& prices) : mesh_(mesh), prices_(prices) {}
+  // `parts`: as in MoveMaker::Limits; dims are not taken apart.
+  CollectivePrices(const Mesh& mesh, const MovePrices& prices, const Siblings* parts = nullptr)
+      : mesh_(mesh), prices_(prices), parts_(parts) {}
   double us(CollectiveKind kind, uint32_t axes_mask, int64_t bytes);
 
  private:
   int64_t group_size(uint32_t mask) const;
+  bool takes_apart(uint32_t part, uint32_t mask) const;
   const Mesh& mesh_;
   const MovePrices& prices_;
+  const Siblings* const parts_;
   std::vector<std::pair<uint64_t, double>> memo_;  // direct-mapped
 };
 

@@ -50,6 +50,9 @@ bool rescales(const Layout& from, const Layout& to, const Mesh& mesh) {
   return false;
 }
 
+// The same moves add up to sums that differ in their last bits.
+bool is_cheaper(double us, double than_us) { return us < than_us * (1 - 1e-9); }
+
 }  // namespace
 
 size_t Redistributor::TypeKeyHash::operator()(const TypeKey& k) const {
@@ -72,28 +75,61 @@ Layout Redistributor::canonical(Layout layout) const {
 }
 
 bool Redistributor::has_graphs(const Mesh& mesh) {
-  // All layouts of a tensor of three dims on four mesh dims are some 1500, on five ten thousand.
-  constexpr int kMaxAxes = 4;
   int axes = 0;
   for (int m = 0; m < mesh.rank(); ++m) axes += mesh.size(m) > 1;
   return axes <= kMaxAxes;
 }
 
+Redistributor::Redistributor(const Mesh& mesh, const MovePrices& prices, Threads threads)
+    : mesh_(mesh),
+      prices_(prices),
+      threads_(threads),
+      collectives_(mesh_, prices_),
+      parts_(mesh.num_parts() > 0 ? std::optional<MeshParts>(mesh) : std::nullopt),
+      prices_by_parts_{[this](CollectiveKind kind, uint32_t mask, int64_t bytes) {
+                         return prices_.collective_us(kind, parts_->axes_mask(mask), bytes);
+                       },
+                       prices_.copy_us},
+      collectives_by_parts_(parts_ ? parts_->mesh() : mesh_, prices_by_parts_,
+                            parts_ ? &parts_->siblings() : nullptr) {}
+
 Redistributor::Type& Redistributor::type(const Dims& shape, int64_t element_bytes) {
   Type& type = types_[{shape, element_bytes}];
-  if (!type.graph) type.graph = std::make_unique<LayoutGraph>(mesh_, prices_, shape, element_bytes);
+  if (type.whole.graph) return type;
+  type.whole.graph = std::make_unique<LayoutGraph>(mesh_, prices_, shape, element_bytes);
+  if (parts_)
+    type.by_parts.graph = std::make_unique<LayoutGraph>(parts_->mesh(), prices_by_parts_, shape,
+                                                        element_bytes, &parts_->siblings());
   return type;
 }
 
-bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from,
-                                  const Layout& to, Route& route) {
-  Type& t = type(shape, element_bytes);
-  const LayoutGraph& graph = *t.graph;
-  uint32_t at = t.graph->add(from);
-  const uint32_t end = t.graph->add(to);
-  const std::vector<double>& us = distances_to(t, end);
-  if (us[at] == kUnreachable) return false;
-  while (at != end) {
+const std::vector<double>& Redistributor::distances_to(Way& way, uint32_t target) {
+  std::vector<double>& us = way.us_to[target];
+  if (us.size() < way.graph->num_states()) us = way.graph->distances_to(target);
+  return us;
+}
+
+Redistributor::Ends Redistributor::ends(Way& way, const Layout& from, const Layout& to) {
+  const uint32_t first = way.graph->add(from), last = way.graph->add(to);
+  return {first, last, distances_to(way, last)[first]};
+}
+
+std::optional<Redistributor::Ends> Redistributor::by_parts(Type& type, const Dims& shape,
+                                                           const Layout& from, const Layout& to,
+                                                           double whole_us) {
+  if (!parts_) return std::nullopt;
+  const auto first = parts_->by_parts(from, shape), last = parts_->by_parts(to, shape);
+  if (!first || !last) return std::nullopt;
+  const Ends found = ends(type.by_parts, *first, *last);
+  return is_cheaper(found.us, whole_us) ? std::optional(found) : std::nullopt;
+}
+
+template <class MakeMove>
+bool Redistributor::follow(Way& way, const Ends& ends, CollectivePrices& collectives,
+                           MakeMove&& make_move, Route& route) {
+  const LayoutGraph& graph = *way.graph;
+  const std::vector<double>& us = distances_to(way, ends.to);
+  for (uint32_t at = ends.from; at != ends.to;) {
     // The edge by which the distance came about: of equal ones the first.
     const auto edges = graph.edges(at);
     const auto e = std::find_if(edges.begin(), edges.end(), [&](const LayoutGraph::Edge& edge) {
@@ -103,11 +139,34 @@ bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, cons
     const MoveEdge move = graph.move(at, *e);
     const double collective_us = move.kind == CollectiveKind::kNone
                                      ? 0
-                                     : collectives_.us(move.kind, move.axes.mask(), move.bytes);
-    add_move(route, move, graph.layout(e->to), collective_us, move.copies_us(prices_));
+                                     : collectives.us(move.kind, move.axes.mask(), move.bytes);
+    add_move(route, make_move(move, graph.layout(e->to)), collective_us, move.copies_us(prices_));
     at = e->to;
   }
   return true;
+}
+
+bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from,
+                                  const Layout& to, Route& route) {
+  Type& t = type(shape, element_bytes);
+  const Ends whole = ends(t.whole, from, to);
+  if (const std::optional<Ends> parts = by_parts(t, shape, from, to, whole.us))
+    return follow(
+        t.by_parts, *parts, collectives_by_parts_,
+        [&](const MoveEdge& edge, const Layout& after) {
+          Move move = plain_move(edge, after, shape, parts_->mesh());
+          parts_->rename(edge, move.axes, move.to_axes);
+          move.after = parts_->whole(after);
+          return move;
+        },
+        route);
+  if (whole.us == kUnreachable) return false;
+  return follow(
+      t.whole, whole, collectives_,
+      [&](const MoveEdge& edge, const Layout& after) {
+        return plain_move(edge, after, shape, mesh_);
+      },
+      route);
 }
 
 Result<const Route*> Redistributor::route(const Dims& shape, int64_t element_bytes,
@@ -128,12 +187,6 @@ Result<const Route*> Redistributor::route(const Dims& shape, int64_t element_byt
   return &routes_.emplace(key, std::move(route)).first->second;  // nodes of the map stay in place
 }
 
-const std::vector<double>& Redistributor::distances_to(Type& type, uint32_t target) {
-  std::vector<double>& us = type.us_to[target];
-  if (us.size() < type.graph->num_states()) us = type.graph->distances_to(target);
-  return us;
-}
-
 double Redistributor::price(const Dims& shape, int64_t element_bytes, const Layout& from,
                             const Layout& to) {
   const Layout a = canonical(from), b = canonical(to);
@@ -147,23 +200,30 @@ double Redistributor::price(const Dims& shape, int64_t element_bytes, const Layo
 
 void Redistributor::prepare(std::span<const ValueLayouts> values) {
   if (!has_graphs(mesh_)) return;
-  struct Work {  // of one graph: several values may share it
-    LayoutGraph* graph;
+  struct Work {  // of one type: several values may share it
+    Type* type;
     std::vector<const ValueLayouts*> values;
   };
   std::vector<Work> works;
   for (const ValueLayouts& v : values) {
-    LayoutGraph* const graph = type(v.shape, v.element_bytes).graph.get();
-    auto work = std::ranges::find(works, graph, &Work::graph);
-    if (work == works.end()) work = works.insert(work, {graph, {}});
+    Type* const t = &type(v.shape, v.element_bytes);
+    auto work = std::ranges::find(works, t, &Work::type);
+    if (work == works.end()) work = works.insert(work, {t, {}});
     work->values.push_back(&v);
   }
   parallel_for(threads_, works.size(), [&] {
     return [&](size_t i) {
+      LayoutGraph *const whole = works[i].type->whole.graph.get(),
+                         *const parts = works[i].type->by_parts.graph.get();
       for (const ValueLayouts* v : works[i].values)
-        for (const Layout& l : v->layouts)
-          if (!l.has_strided()) works[i].graph->add(canonical(l));
-      works[i].graph->derive();
+        for (const Layout& l : v->layouts) {
+          if (l.has_strided()) continue;
+          whole->add(canonical(l));
+          if (parts == nullptr) continue;
+          if (const auto made = parts_->by_parts(canonical(l), v->shape)) parts->add(*made);
+        }
+      whole->derive();
+      if (parts != nullptr) parts->derive();
     };
   });
 }
@@ -178,14 +238,42 @@ void Redistributor::prices(const Dims& shape, int64_t element_bytes, std::span<c
         out[i * to.size() + j] = price(shape, element_bytes, from[i], to[j]);
     return;
   }
-  LayoutGraph& graph = *type(shape, element_bytes).graph;
+  Type& t = type(shape, element_bytes);
+  LayoutGraph& graph = *t.whole.graph;
   std::vector<uint32_t> rows, columns;
   for (const Layout& l : from) rows.push_back(graph.add(canonical(l)));
   for (const Layout& l : to) columns.push_back(graph.add(canonical(l)));
   graph.distances(rows, columns, threads_, out);
+  if (parts_) lower_by_parts(t, shape, from, to, out);
   for (size_t i = 0; i < from.size(); ++i)
     for (size_t j = 0; mixes_reductions(from[i], mesh_) && j < to.size(); ++j)
       if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kUnreachable;
+}
+
+// Where the way by parts is the cheaper one, its price.
+void Redistributor::lower_by_parts(Type& type, const Dims& shape, std::span<const Layout> from,
+                                   std::span<const Layout> to, std::span<double> out) {
+  LayoutGraph& graph = *type.by_parts.graph;
+  struct List {
+    std::vector<uint32_t> states;
+    std::vector<size_t> at;
+  } rows, columns;
+  const auto add = [&](std::span<const Layout> layouts, List& list) {
+    for (size_t i = 0; i < layouts.size(); ++i)
+      if (const auto made = parts_->by_parts(canonical(layouts[i]), shape)) {
+        list.states.push_back(graph.add(*made));
+        list.at.push_back(i);
+      }
+  };
+  add(from, rows);
+  add(to, columns);
+  if (rows.states.empty() || columns.states.empty()) return;
+  std::vector<double> us(rows.states.size() * columns.states.size());
+  graph.distances(rows.states, columns.states, threads_, us);
+  for (size_t i = 0, k = 0; i < rows.at.size(); ++i)
+    for (const size_t j : columns.at)
+      if (double& whole = out[rows.at[i] * to.size() + j]; is_cheaper(us[k++], whole))
+        whole = us[k - 1];
 }
 
 }  // namespace shw

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "redistribution/layout_graph.h"
+#include "redistribution/mesh_parts.h"
 #include "redistribution/move_prices.h"
 #include "redistribution/moves.h"
 #include "redistribution/route.h"
@@ -34,8 +35,8 @@ namespace shw {
 class Redistributor {
  public:
   // `prices` must outlive it, and may be asked by as many threads at once.
-  Redistributor(const Mesh& mesh, const MovePrices& prices, Threads threads = {})
-      : mesh_(mesh), prices_(prices), threads_(threads), collectives_(mesh_, prices_) {}
+  // Routes use the parts that the mesh has, where the way by whole dims costs more.
+  Redistributor(const Mesh& mesh, const MovePrices& prices, Threads threads = {});
   Redistributor(const Redistributor&) = delete;  // parts refer to each other
   Redistributor& operator=(const Redistributor&) = delete;
 
@@ -63,6 +64,8 @@ class Redistributor {
   const MovePrices& move_prices() const { return prices_; }
 
   // Whether prices of all pairs are to be had in useful time: up to four mesh dims larger than one.
+  // All layouts of a tensor of three dims on four mesh dims are some 1500, on five ten thousand.
+  static constexpr int kMaxAxes = 4;
   static bool has_graphs(const Mesh& mesh);
 
  private:
@@ -83,19 +86,39 @@ class Redistributor {
   struct TypeKeyHash {
     size_t operator()(const TypeKey& k) const;
   };
-  struct Type {
+  // Layouts of one type, of the whole mesh dims or by their parts.
+  struct Way {
     std::unique_ptr<LayoutGraph> graph;
     std::unordered_map<uint32_t, std::vector<double>> us_to;  // by target state
   };
+  struct Type {
+    Way whole, by_parts;
+  };
+  struct Ends {
+    uint32_t from, to;  // states
+    double us;
+  };
   Type& type(const Dims& shape, int64_t element_bytes);
-  const std::vector<double>& distances_to(Type& type, uint32_t target);
+  const std::vector<double>& distances_to(Way& way, uint32_t target);
+  Ends ends(Way& way, const Layout& from, const Layout& to);
+  // The way by parts, if it is the cheaper one.
+  std::optional<Ends> by_parts(Type& type, const Dims& shape, const Layout& from, const Layout& to,
+                               double whole_us);
   bool find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to,
                      Route& route);
+  template <class MakeMove>
+  bool follow(Way& way, const Ends& ends, CollectivePrices& collectives, MakeMove&& make_move,
+              Route& route);
+  void lower_by_parts(Type& type, const Dims& shape, std::span<const Layout> from,
+                      std::span<const Layout> to, std::span<double> out);
 
   const Mesh mesh_;
   const MovePrices& prices_;
   const Threads threads_;
   CollectivePrices collectives_;
+  const std::optional<MeshParts> parts_;  // none: the mesh has no parts
+  const MovePrices prices_by_parts_;
+  CollectivePrices collectives_by_parts_;
   std::unordered_map<Key, Route, KeyHash> routes_;  // look-up only, like all maps here
   std::unordered_map<TypeKey, Type, TypeKeyHash> types_;
 };

@@ -1,5 +1,6 @@
 // The way between two layouts: moves in the order in which they are made.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "plan/program.h"
@@ -12,11 +13,12 @@ struct Move {
   ReduceOp op = ReduceOp::kSum;                 // of a reduction; rescale: what it becomes
   int from_dim = -1;  // gather, all-to-all: the tensor dim that is made whole
   int to_dim = -1;    // scatter, all-to-all, slice: the tensor dim that is cut; none: rescale
-  std::vector<uint8_t> axes;     // the group, outermost first
+  std::vector<uint8_t> axes;     // the group: mesh dims or parts of them, outermost first
   std::vector<uint8_t> to_axes;  // permute: plan/program.h, Collective
-  Layout after;
-  double cost_us = 0;        // all of it
-  double collective_us = 0;  // without copies
+  Dims piece;                    // of a rank after it
+  std::optional<Layout> after;   // none: parts of one mesh dim do different things
+  double cost_us = 0;            // all of it
+  double collective_us = 0;      // without copies
 };
 
 struct Route {

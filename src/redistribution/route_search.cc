@@ -87,7 +87,7 @@ class Search {
   void trace(uint32_t index, Route& route) const {
     for (; index != 0; index = states_[index].previous) {
       const State& s = states_[index];
-      add_move(route, s.by, s.layout, s.collective_us, s.copy_us);
+      add_move(route, plain_move(s.by, s.layout, shape_, mesh_), s.collective_us, s.copy_us);
     }
     std::reverse(route.moves.begin(), route.moves.end());
   }
@@ -155,19 +155,22 @@ class Search {
 
 }  // namespace
 
-void add_move(Route& route, const MoveEdge& m, const Layout& after, double collective_us,
-              double copy_us) {
-  const double us = collective_us + copy_us;
-  route.moves.push_back({m.kind,
-                         m.op,
-                         m.from_dim,
-                         m.to_dim,
-                         {m.axes.begin(), m.axes.end()},
-                         {m.to_axes.begin(), m.to_axes.end()},
-                         after,
-                         us,
-                         collective_us});
-  route.cost_us += us;
+Move plain_move(const MoveEdge& m, const Layout& after, const Dims& shape, const Mesh& mesh) {
+  return {m.kind,
+          m.op,
+          m.from_dim,
+          m.to_dim,
+          {m.axes.begin(), m.axes.end()},
+          {m.to_axes.begin(), m.to_axes.end()},
+          local_shape(shape, after, mesh),
+          after};
+}
+
+void add_move(Route& route, Move move, double collective_us, double copy_us) {
+  move.collective_us = collective_us;
+  move.cost_us = collective_us + copy_us;
+  route.cost_us += move.cost_us;
+  route.moves.push_back(std::move(move));
 }
 
 bool search_route(const Mesh& mesh, const MovePrices& prices, CollectivePrices& collectives,

@@ -19,8 +19,10 @@ inline bool is_linear(Placement p) {
   return p == Placement::partial(ReduceOp::kSum) || p == Placement::partial(ReduceOp::kAvg);
 }
 
-void add_move(Route& route, const MoveEdge& move, const Layout& after, double collective_us,
-              double copy_us);
+// `move`: with its axes as the program names them.
+void add_move(Route& route, Move move, double collective_us, double copy_us);
+// All but prices, on a mesh of whole dims.
+Move plain_move(const MoveEdge& edge, const Layout& after, const Dims& shape, const Mesh& mesh);
 
 // Layouts are canonical and differ. False: no sequence of even blocks leads there.
 bool search_route(const Mesh& mesh, const MovePrices& prices, CollectivePrices& collectives,

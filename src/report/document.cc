@@ -50,7 +50,7 @@ std::string joined(const std::vector<std::string>& parts) {
 
 std::string group_name(const Program& program, const std::vector<uint8_t>& axes) {
   std::string text;
-  for (uint8_t axis : axes) text += (text.empty() ? "" : "+") + program.mesh[axis].name;
+  for (uint8_t axis : axes) text += (text.empty() ? "" : "+") + axis_of(program, axis).name;
   return text;
 }
 

@@ -17,7 +17,7 @@ Result<LocalBlock> local_block(const KernelArgs& args) {
   LocalBlock block{at, 0, from.shape[at]};
   int64_t common = block.own;
   for (int64_t m : args.attrs.get_ints(AttrKey::kDims)) {
-    if (m < 0 || m >= args.mesh.rank())
+    if (!args.mesh.has_axis(m))
       return invalid_argument("local_slice cuts along mesh dim " + std::to_string(m) + " of " +
                               args.mesh.to_string());
     const int64_t n = args.mesh.size(static_cast<int>(m)), size = (common + n - 1) / n;

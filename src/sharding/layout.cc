@@ -58,25 +58,78 @@ std::optional<Placement> parse_placement(std::string_view& s) {
 
 }  // namespace
 
+Status Mesh::check(const Axis& a, size_t number) const {
+  if (a.name.empty())
+    return invalid_argument("mesh dim " + std::to_string(number) + " has no name: write NAME=SIZE");
+  if (std::ranges::any_of(axes_, [&](const Axis& other) { return other.name == a.name; }))
+    return invalid_argument("mesh dim '" + a.name + "' is named twice");
+  if (a.size < 1 || a.size > kMaxRanks || num_ranks_ * a.size > kMaxRanks)
+    return invalid_argument("mesh dim '" + a.name + "' of size " + std::to_string(a.size) +
+                            ": sizes are at least 1, and a mesh has at most 2^20 ranks");
+  int64_t left = a.size;
+  for (int64_t part : a.parts) left = part > 1 && left % part == 0 ? left / part : 0;
+  if (!a.parts.empty() && left != 1)
+    return invalid_argument("mesh dim '" + a.name + "': its size is not the product of its parts");
+  return {};
+}
+
 Result<Mesh> Mesh::create(std::vector<Axis> axes) {
   if (axes.empty() || axes.size() > kMaxMeshRank)
     return invalid_argument("a mesh has 1 to " + std::to_string(kMaxMeshRank) + " dims, not " +
                             std::to_string(axes.size()));
   Mesh mesh;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const Axis& a = axes[i];
-    if (a.name.empty())
-      return invalid_argument("mesh dim " + std::to_string(i) + " has no name: write NAME=SIZE");
-    for (size_t j = 0; j < i; ++j)
-      if (axes[j].name == a.name)
-        return invalid_argument("mesh dim '" + a.name + "' is named twice");
-    if (a.size < 1 || a.size > kMaxRanks || mesh.num_ranks_ * a.size > kMaxRanks)
-      return invalid_argument("mesh dim '" + a.name + "' of size " + std::to_string(a.size) +
-                              ": sizes are at least 1, and a mesh has at most 2^20 ranks");
-    mesh.num_ranks_ *= a.size;
+  size_t parts = 0;
+  for (Axis& axis : axes) {
+    SHW_RETURN_IF_ERROR(mesh.check(axis, mesh.axes_.size()));
+    mesh.num_ranks_ *= axis.size;
+    parts += axis.parts.size();
+    mesh.axes_.push_back(std::move(axis));
   }
-  mesh.axes_ = std::move(axes);
+  if (parts > kMaxMeshParts)
+    return invalid_argument("the dims of a mesh have at most " + std::to_string(kMaxMeshParts) +
+                            " parts, not " + std::to_string(parts));
+  mesh.count();
   return mesh;
+}
+
+void Mesh::count() {
+  int64_t stride = num_ranks_;
+  uint32_t next = 0;  // dim of by_parts()
+  for (const Axis& a : axes_) {
+    const uint32_t first = next;
+    int64_t within = stride;
+    for (size_t i = 0; i < a.parts.size(); ++i) {
+      within /= a.parts[i];
+      parts_.push_back({a.name + "." + std::to_string(i), a.parts[i], within, 1u << next++});
+    }
+    next += a.parts.empty();
+    stride /= a.size;
+    dims_.push_back({a.name, a.size, stride, (1u << next) - (1u << first)});
+  }
+}
+
+bool Mesh::has_axis(int64_t axis) const {
+  return axis >= 0 &&
+         (axis < rank() || (axis >= kFirstMeshPart && axis < kFirstMeshPart + num_parts()));
+}
+
+Mesh Mesh::by_parts() const {
+  Mesh mesh;
+  for (size_t d = 0; d < axes_.size(); ++d) {
+    if (axes_[d].parts.empty()) mesh.axes_.push_back(axes_[d]);
+    for (const Counted& part : parts_)
+      if (part.by_parts & dims_[d].by_parts) mesh.axes_.push_back({part.name, part.size});
+  }
+  mesh.num_ranks_ = num_ranks_;
+  mesh.count();
+  return mesh;
+}
+
+uint32_t Mesh::mask_by_parts(uint32_t axes_mask) const {
+  uint32_t mask = 0;
+  for (; axes_mask != 0; axes_mask &= axes_mask - 1)
+    mask |= of(std::countr_zero(axes_mask)).by_parts;
+  return mask;
 }
 
 Result<Mesh> Mesh::parse(std::string_view text) {
@@ -95,11 +148,6 @@ Result<Mesh> Mesh::parse(std::string_view text) {
     text.remove_prefix(comma + 1);
   }
   return create(std::move(axes));
-}
-
-int64_t Mesh::coordinate(int64_t rank, int dim) const {
-  for (int d = this->rank() - 1; d > dim; --d) rank /= size(d);
-  return rank % size(dim);
 }
 
 std::string Mesh::to_string() const {

@@ -30,27 +30,58 @@
 namespace shw {
 
 inline constexpr int kMaxMeshRank = 6;
+inline constexpr int kFirstMeshPart = 16;
+inline constexpr int kMaxMeshParts = 16;                // so that axes fit into the bits of 32
 inline constexpr int64_t kMaxSplitFactor = UINT16_MAX;  // keeps placements at four bytes
 
+// Collectives may also run among parts of a mesh dim. A dim of eight ranks that counts them as 4·2
+// has two: the ranks of the outer part are two apart, those of the inner one are neighbours. Where
+// an axis may be a part, numbers from kFirstMeshPart on mean parts, those of all dims in a row.
 class Mesh {
  public:
   struct Axis {
     std::string name;
     int64_t size;
+    std::vector<int64_t> parts = {};  // their sizes, outermost first; their product is `size`. None
+                                      // for a dim that has no parts
   };
   // 1 to kMaxMeshRank axes, sizes ≥ 1, distinct non-empty names, at most 2^20 ranks.
   static Result<Mesh> create(std::vector<Axis> axes);
   static Result<Mesh> parse(std::string_view text);  // "dp=8,tp=8"
 
   int rank() const { return static_cast<int>(axes_.size()); }
-  int64_t size(int dim) const { return axes_[static_cast<size_t>(dim)].size; }
-  const std::string& name(int dim) const { return axes_[static_cast<size_t>(dim)].name; }
+  // Of a dim, or of a part.
+  int64_t size(int axis) const { return of(axis).size; }
+  const std::string& name(int axis) const { return of(axis).name; }
+  int64_t stride(int axis) const { return of(axis).stride; }  // ranks from one member to the next
+  int64_t coordinate(int64_t rank, int axis) const {
+    return rank / of(axis).stride % of(axis).size;
+  }
+  bool has_axis(int64_t axis) const;
+  const std::vector<Axis>& axes() const { return axes_; }
   int64_t num_ranks() const { return num_ranks_; }
-  int64_t coordinate(int64_t rank, int dim) const;  // of a rank along a mesh dim
-  std::string to_string() const;                    // "dp=8,tp=8"
+  std::string to_string() const;  // "dp=8,tp=8"
+
+  int num_parts() const { return static_cast<int>(parts_.size()); }
+  // The same ranks, with a dim for each part and for each dim that has none.
+  Mesh by_parts() const;
+  // The dims of by_parts() that these axes are, a bit for each.
+  uint32_t mask_by_parts(uint32_t axes_mask) const;
 
  private:
+  struct Counted {
+    std::string name;
+    int64_t size, stride;
+    uint32_t by_parts;  // its dims of by_parts()
+  };
+  const Counted& of(int axis) const {
+    return axis < kFirstMeshPart ? dims_[static_cast<size_t>(axis)]
+                                 : parts_[static_cast<size_t>(axis - kFirstMeshPart)];
+  }
+  Status check(const Axis& axis, size_t number) const;
+  void count();
   std::vector<Axis> axes_;
+  std::vector<Counted> dims_, parts_;
   int64_t num_ranks_ = 1;
 };
 

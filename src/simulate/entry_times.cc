@@ -18,7 +18,7 @@ std::string queue_name(const Program& program, const SimulatedQueue& queue) {
       break;
   }
   std::string name;
-  for (uint8_t axis : queue.axes) name += (name.empty() ? "" : "+") + program.mesh[axis].name;
+  for (uint8_t axis : queue.axes) name += (name.empty() ? "" : "+") + axis_of(program, axis).name;
   return name.empty() ? "communication" : name;
 }
 

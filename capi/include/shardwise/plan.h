@@ -89,8 +89,14 @@ SHW_API int32_t shw_plan_num_ranks(const shw_plan* plan);
  */
 SHW_API size_t shw_plan_num_mesh_axes(const shw_plan* plan);
 
+/* Collectives may also run among parts of a mesh axis: an axis of eight ranks that counts them as
+ * 4 * 2 has an outer part, "dp.0", whose ranks are two apart, and an inner one, "dp.1". Parts have
+ * numbers from SHW_FIRST_MESH_PART on, those of all axes in a row, the outermost of an axis first. */
+#define SHW_FIRST_MESH_PART 16
+
 /**
- * One axis of the mesh; the outermost has number 0.
+ * One axis of the mesh, the outermost has number 0, or a part of one.
+ * @param index     below shw_plan_num_mesh_axes(), or the number of a part that a step names
  * @param out_axis  zeros on failure
  * @retval SHW_OUT_OF_RANGE  there is no such axis
  * @thread any

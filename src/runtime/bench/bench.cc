@@ -184,7 +184,7 @@ std::string stream_name(const Program& program, StreamNumber number) {
   }
   std::string name;
   for (const uint8_t axis : stream.axes)
-    name += (name.empty() ? "" : "+") + program.mesh[axis].name;
+    name += (name.empty() ? "" : "+") + axis_of(program, axis).name;
   return name.empty() ? "collectives" : name;
 }
 

@@ -1,20 +1,18 @@
 #include "runtime/collective/members.h"
 
-#include <algorithm>
-#include <array>
-
 namespace shw::runtime {
 
 Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
                                          int64_t rank) {
   std::vector<int64_t> ranks{rank};
+  uint32_t seen = 0;  // dims and parts, by parts
   for (uint8_t axis : axes) {
-    if (axis >= mesh.rank() || std::count(axes.begin(), axes.end(), axis) != 1)
+    const uint32_t own = mesh.has_axis(axis) ? mesh.mask_by_parts(1u << axis) : ~0u;
+    if ((seen & own) != 0 || own == ~0u)
       return invalid_argument("the axes of a group are distinct dims of the mesh " +
-                              mesh.to_string());
-    int64_t step = 1;  // between neighbours along `axis`
-    for (int d = axis + 1; d < mesh.rank(); ++d) step *= mesh.size(d);
-    const int64_t first = -mesh.coordinate(rank, axis) * step;
+                              mesh.to_string() + ", or parts of them");
+    seen |= own;
+    const int64_t step = mesh.stride(axis), first = -mesh.coordinate(rank, axis) * step;
     std::vector<int64_t> more;
     for (int64_t r : ranks)
       for (int64_t i = 0; i < mesh.size(axis); ++i) more.push_back(r + first + i * step);
@@ -25,20 +23,18 @@ Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8
 
 PermutePeers permute_peers(const Mesh& mesh, std::span<const uint8_t> axes,
                            std::span<const uint8_t> to_axes, int64_t rank) {
-  std::array<int64_t, kMaxMeshRank> at{}, target{};
-  for (uint8_t a : axes) at[a] = mesh.coordinate(rank, a);
-  const auto number = [&](std::span<const uint8_t> order, const auto& coordinates) {
-    int64_t n = 0;
-    for (uint8_t a : order) n = n * mesh.size(a) + coordinates[a];
-    return n;
+  // The number in one order of the rank that has `number` in another.
+  const auto renumbered = [&](std::span<const uint8_t> from, int64_t number,
+                              std::span<const uint8_t> to) {
+    int64_t at[kFirstMeshPart + kMaxMeshParts] = {}, result = 0;
+    for (size_t i = from.size(); i-- > 0; number /= mesh.size(from[i]))
+      at[from[i]] = number % mesh.size(from[i]);
+    for (uint8_t a : to) result = result * mesh.size(a) + at[a];
+    return result;
   };
-  int64_t left = number(axes, at);  // the number of the target in the order of `to_axes`
-  for (size_t i = to_axes.size(); i-- > 0;) {
-    const int64_t size = mesh.size(to_axes[i]);
-    target[to_axes[i]] = left % size;
-    left /= size;
-  }
-  return {number(to_axes, at), number(axes, target)};
+  int64_t own = 0;
+  for (uint8_t a : axes) own = own * mesh.size(a) + mesh.coordinate(rank, a);
+  return {renumbered(axes, own, to_axes), renumbered(to_axes, own, axes)};
 }
 
 }  // namespace shw::runtime

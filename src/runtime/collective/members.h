@@ -8,8 +8,8 @@
 
 namespace shw::runtime {
 
-// The ranks of the group along `axes` that `rank` is in, by member number. INVALID_ARGUMENT: an
-// axis is no dim of the mesh, or stands twice.
+// The ranks of the group along `axes`, dims of the mesh or parts of them, that `rank` is in, by
+// member number. INVALID_ARGUMENT: an axis is neither, or two of them overlap.
 Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
                                          int64_t rank);
 
@@ -17,7 +17,7 @@ Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8
 struct PermutePeers {
   int64_t source, target;
 };
-// `to_axes` is a permutation of `axes`, which are distinct dims of the mesh (plan/verify.cc).
+// `to_axes` is a permutation of `axes`, which do not overlap (plan/verify.cc).
 PermutePeers permute_peers(const Mesh& mesh, std::span<const uint8_t> axes,
                            std::span<const uint8_t> to_axes, int64_t rank);
 

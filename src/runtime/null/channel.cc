@@ -42,8 +42,9 @@ class NullProvider final : public ChannelProvider {
   Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) override {
     int64_t member = 0, size = 1;
     for (const uint8_t axis : axes) {
-      if (axis >= mesh_.rank())
-        return invalid_argument("the axes of a group are dims of the mesh " + mesh_.to_string());
+      if (!mesh_.has_axis(axis))
+        return invalid_argument("the axes of a group are dims of the mesh " + mesh_.to_string() +
+                                ", or parts of them");
       member = member * mesh_.size(axis) + mesh_.coordinate(rank_, axis);
       size *= mesh_.size(axis);
     }

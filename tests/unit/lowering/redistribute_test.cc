@@ -107,6 +107,22 @@ TEST(Redistribute, PermutesMeshDimsInOneCollective) {
             std::string::npos);
 }
 
+// y is counted as 4·2: its outer part takes over what x cut. Numbers from 16 on are parts.
+TEST(Redistribute, MovesPartsOfMeshDims) {
+  const Mesh mesh = with_parts(*Mesh::parse("x=4,y=8"), 4);
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)R", "S(1)S(0)"),
+            "local 16 to 1; local 17 to 0; permute 0 16 as 16 0");
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(1)", "S(1)S(0)"),
+            "exchange 17 from 1 to 0; permute 0 16 as 16 0");
+  // Whole dims where parts do not help.
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)", "RR"), "gather 0 1 from 0");
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(1)S(0)", "S(1)S(1)"), "exchange 1 from 0 to 1");
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)", "S(0)S(0)|1,0"), "permute 0 1 as 1 0");
+  // Blocks of blocks of 12 are not the eighths of 12.
+  EXPECT_EQ(plan(mesh, {12, 4096}, "RS(0)", "S(0)S(1)"),
+            plan(*Mesh::parse("x=4,y=8"), {12, 4096}, "RS(0)", "S(0)S(1)"));
+}
+
 TEST(Redistribute, SlicesBeforeItReduces) {
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PR", "S(0)S(1)"), "local 1 to 1; scatter 0 to 0");
 }
@@ -234,7 +250,7 @@ void check_pair(const Mesh& mesh, const Dims& shape, const Layout& from, const L
   const MovePrices prices = simple_prices();
   Redistributor redistributor(mesh, prices);
   Program program;
-  for (int m = 0; m < mesh.rank(); ++m) program.mesh.push_back({mesh.name(m), mesh.size(m)});
+  program.mesh = mesh.axes();
   ProgramBuilder builder(program);
   Versions versions(1, builder, redistributor, prices);
 
@@ -290,6 +306,11 @@ void check_all_pairs(const Mesh& mesh, const Dims& shape, ReduceOp op, bool tran
       ++checked;
     }
   EXPECT_GT(checked, 0);
+}
+
+TEST(Redistribute, MovesDataBitExactlyByParts) {
+  check_all_pairs(with_parts(*Mesh::parse("x=2,y=4"), 4), {8, 16}, ReduceOp::kSum, false);
+  check_all_pairs(with_parts(*Mesh::parse("x=8,y=2"), 4), {16, 16}, ReduceOp::kMax, true);
 }
 
 TEST(Redistribute, MovesDataBitExactlyOnALine) {
@@ -398,7 +419,7 @@ TEST(Redistribute, NumbersACombinedGroupByShardOrder) {
   program.mesh = {{"dp", 4}, {"tp", 2}};
   ProgramBuilder builder(program);
   const ValueId in = builder.fresh(row_major(Dtype::kF64, {3, 5}), StorageKind::kInput);
-  const ValueId out = emit_move(builder, wrong, in, {24, 5}, mesh, prices);
+  const ValueId out = emit_move(builder, wrong, in, mesh, prices);
   VirtualRanks ranks(program);
   for (int64_t rank = 0; rank < 8; ++rank)
     ranks.write(rank, in, piece_of(whole, {24, 5}, from, mesh, rank));

@@ -40,7 +40,7 @@ double reduce(ReduceOp op, double a, double b) {
 }  // namespace
 
 VirtualRanks::VirtualRanks(const Program& program)
-    : p_(program), mesh_(*Mesh::create(program.mesh)) {
+    : p_(program), given_(*Mesh::create(program.mesh)), mesh_(given_.by_parts()) {
   memory_.resize(static_cast<size_t>(mesh_.num_ranks()));
   for (auto& rank : memory_)
     for (const ProgramStorage& s : p_.storages)
@@ -88,9 +88,9 @@ void VirtualRanks::run_slice(const ProgramStep& s) {
   const auto dim = static_cast<int>(s.attrs.get_int(AttrKey::kDim, -1));
   Layout layout;
   size_t next = 0;
-  for (int64_t m : s.attrs.get_ints(AttrKey::kDims)) {
-    layout[static_cast<int>(m)] = Placement::shard(dim);
-    layout.order[next++] = static_cast<uint8_t>(m);
+  for (uint8_t m : in_parts(s.attrs.get_ints(AttrKey::kDims))) {
+    layout[m] = Placement::shard(dim);
+    layout.order[next++] = m;
   }
   for (uint8_t m = 0; m < kMaxMeshRank; ++m)
     if (!layout[m].is_shard()) layout.order[next++] = m;
@@ -121,7 +121,7 @@ std::vector<std::vector<int64_t>> VirtualRanks::groups(const std::vector<uint8_t
 
 void VirtualRanks::run_collective(const ProgramStep& s) {
   const Collective& c = s.collective;
-  for (const std::vector<int64_t>& group : groups(c.axes)) {
+  for (const std::vector<int64_t>& group : groups(in_parts(c.axes))) {
     std::vector<std::vector<double>> in;
     for (int64_t r : group) in.push_back(read(r, s.inputs[0]));
     const size_t n = group.size(), size = in[0].size(), chunk = size / n;
@@ -146,7 +146,7 @@ void VirtualRanks::run_collective(const ProgramStep& s) {
         case CollectiveKind::kPermute: {
           // The definition in program.h: by the coordinates of the two members.
           int64_t number = 0;
-          for (uint8_t a : c.to_axes)
+          for (uint8_t a : in_parts(c.to_axes))
             number = number * mesh_.size(a) + mesh_.coordinate(group[i], a);
           out = in[static_cast<size_t>(number)];
           break;

@@ -2,6 +2,7 @@
 // their definition: a few lines that are easy to believe, to hold lowering against. Every element
 // is a double, whatever its dtype; compute kernels other than copies are unknown to it.
 #pragma once
+#include <bit>
 #include <functional>
 #include <map>
 #include <string>
@@ -31,11 +32,20 @@ class VirtualRanks {
   void run_step(const ProgramStep& step);
   void run_collective(const ProgramStep& step);
   void run_slice(const ProgramStep& step);
-  // The ranks of every group, members in the order of `axes`.
+  // The ranks of every group, members in the order of `axes`, dims of mesh_.
   std::vector<std::vector<int64_t>> groups(const std::vector<uint8_t>& axes) const;
+  // A program's axes as dims of mesh_: parts, and whole dims part by part.
+  template <class Numbers>
+  std::vector<uint8_t> in_parts(const Numbers& axes) const {
+    std::vector<uint8_t> dims;
+    for (const auto axis : axes)
+      for (uint32_t left = given_.mask_by_parts(1u << axis); left != 0; left &= left - 1)
+        dims.push_back(static_cast<uint8_t>(std::countr_zero(left)));
+    return dims;
+  }
 
   const Program& p_;
-  Mesh mesh_;
+  const Mesh given_, mesh_;                               // mesh_: by parts
   std::vector<std::vector<std::vector<double>>> memory_;  // [rank][storage][element]
 };
 

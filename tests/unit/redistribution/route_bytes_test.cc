@@ -3,6 +3,7 @@
 // and permutes.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <map>
 #include <queue>
 #include <random>
@@ -54,7 +55,11 @@ struct Node {
 
 class PlainSearch {
  public:
-  explicit PlainSearch(const Case& c) : c_(c) {
+  // `dims`: by mesh dim what is gathered at once; none: each alone.
+  explicit PlainSearch(const Case& c, std::vector<std::vector<int>> dims = {})
+      : c_(c), dims_(std::move(dims)) {
+    for (int m = 0; dims_.size() < c.mesh.size() && m < static_cast<int>(c.mesh.size()); ++m)
+      dims_.push_back({m});
     deal(Cuts(c.shape.size()), 0);
     for (const Cuts& cuts : all_) by_blocks_[blocks(c_, cuts)].push_back(cuts);
   }
@@ -110,17 +115,29 @@ class PlainSearch {
     for (size_t d = 0; d < node.cuts.size(); ++d) {
       for (int m : node.cuts[d]) cuts_some[static_cast<size_t>(m)] = true;
       if (node.cuts[d].empty()) continue;
+      gather(node.cuts, d, cost, reach);
       Cuts open = node.cuts;
       const int m = open[d].back();
       const auto n = static_cast<double>(c_.mesh[static_cast<size_t>(m)]);
       open[d].pop_back();
-      reach({false, open, {}}, cost + piece * (n - 1));
       for (size_t e = 0; e < node.cuts.size(); ++e)
         if (e != d) reach_even(with(open, e, m), cost + piece * (n - 1) / n, reach);
     }
     for (size_t m = 0; m < c_.mesh.size(); ++m)
       for (size_t d = 0; !cuts_some[m] && d < node.cuts.size(); ++d)
         reach_even(with(node.cuts, d, static_cast<int>(m)), cost, reach);
+  }
+  // What cuts tensor dim `d` last.
+  template <class Reach>
+  void gather(Cuts cuts, size_t d, double cost, Reach&& reach) const {
+    const double piece = elements(c_, cuts);
+    const std::vector<int>& dim = *std::ranges::find_if(
+        dims_, [&](const auto& list) { return std::ranges::count(list, cuts[d].back()) > 0; });
+    if (cuts[d].size() < dim.size() ||
+        !std::is_permutation(dim.begin(), dim.end(), cuts[d].end() - std::ssize(dim)))
+      return;
+    cuts[d].resize(cuts[d].size() - dim.size());
+    reach({false, cuts, {}}, cost + elements(c_, cuts) - piece);
   }
   template <class Reach>
   void reach_even(const Cuts& cuts, double cost, Reach&& reach) const {
@@ -132,6 +149,7 @@ class PlainSearch {
   }
 
   const Case c_;
+  std::vector<std::vector<int>> dims_;
   std::vector<Cuts> all_;
   std::map<std::vector<int64_t>, std::vector<Cuts>> by_blocks_;
 };
@@ -162,12 +180,55 @@ Layout layout_of(const Cuts& cuts) {
 MovePrices bytes_alone(const Mesh& mesh) {
   return {[&mesh](CollectiveKind kind, uint32_t mask, int64_t bytes) {
             double n = 1;
-            for (int m = 0; m < mesh.rank(); ++m)
-              if (mask >> m & 1) n *= static_cast<double>(mesh.size(m));
+            for (uint32_t left = mask; left != 0; left &= left - 1)
+              n *= static_cast<double>(mesh.size(std::countr_zero(left)));
             const double all = static_cast<double>(bytes);
             return kind == CollectiveKind::kPermute ? all : all * (n - 1) / n;
           },
           [](int64_t) { return 0.0; }};
+}
+
+// Of layouts of mesh dims in two parts each: which parts cut is the same for both.
+Cuts by_parts(const Cuts& cuts, const std::vector<std::vector<int>>& parts) {
+  Cuts made(cuts.size());
+  for (size_t d = 0; d < cuts.size(); ++d)
+    for (int m : cuts[d])
+      made[d].insert(made[d].end(), parts[static_cast<size_t>(m)].begin(),
+                     parts[static_cast<size_t>(m)].end());
+  return made;
+}
+
+// A mesh whose dims have these parts: routes never send more than the best moves of parts, whole
+// dims gathered at once. Returns how many pairs send less than by whole dims.
+int compare_by_parts(const Case& whole, const Case& fine,
+                     const std::vector<std::vector<int>>& parts) {
+  const PlainSearch layouts(whole), plain(fine, parts);
+  const Mesh mesh = with_parts(mesh_of(whole), 4);
+  EXPECT_EQ(mesh.by_parts().rank(), static_cast<int>(fine.mesh.size()));
+  const MovePrices prices = bytes_alone(mesh);
+  Redistributor planner(mesh, prices);
+  Dims shape;
+  for (int64_t d : whole.shape) shape.push_back(d);
+  int less = 0;
+  for (const Cuts& from : layouts.all())
+    for (const Cuts& to : layouts.all()) {
+      const Layout a = layout_of(from), b = layout_of(to);
+      const auto route = planner.route(shape, 1, a, b);
+      EXPECT_TRUE(route.ok());
+      double sent = 0;
+      for (const Move& move : (*route)->moves) sent += move.collective_us;
+      const double least = plain.least(by_parts(from, parts), by_parts(to, parts));
+      EXPECT_LE(sent, least + 1e-6) << mesh.to_string() << ": " << to_string(a, mesh.rank())
+                                    << " -> " << to_string(b, mesh.rank());
+      less += sent < layouts.least(from, to) - 1e-6;
+    }
+  return less;
+}
+
+TEST(RouteBytes, AreNeverMoreThanThoseOfPartsOfMeshDims) {
+  EXPECT_GT(compare_by_parts({{4, 8}, {64, 64}}, {{4, 4, 2}, {64, 64}}, {{0}, {1, 2}}), 0);
+  EXPECT_GT(compare_by_parts({{8, 2}, {32, 32}}, {{2, 4, 2}, {32, 32}}, {{0, 1}, {2}}), 0);
+  EXPECT_GT(compare_by_parts({{2, 4}, {16, 8, 8}}, {{2, 2, 2}, {16, 8, 8}}, {{0}, {1, 2}}), 0);
 }
 
 void compare(const Case& c, int pairs) {

@@ -17,6 +17,32 @@ Layout layout(const char* text, int mesh_rank) {
   return *l;
 }
 
+// Eight ranks of b counted as 4·2: of the outer part two neighbours are two ranks apart.
+TEST(Mesh, CountsADimInParts) {
+  const Mesh m = *Mesh::create({{"a", 2}, {"b", 8, {4, 2}}, {"c", 3}});
+  EXPECT_EQ(m.rank(), 3);
+  EXPECT_EQ(m.num_parts(), 2);
+  EXPECT_EQ(m.name(kFirstMeshPart), "b.0");
+  EXPECT_EQ(m.size(kFirstMeshPart), 4);
+  EXPECT_EQ(m.stride(1), 3);
+  EXPECT_EQ(m.stride(kFirstMeshPart), 6);
+  EXPECT_EQ(m.stride(kFirstMeshPart + 1), 3);
+  const Mesh fine = m.by_parts();
+  EXPECT_EQ(fine.to_string(), "a=2,b.0=4,b.1=2,c=3");
+  EXPECT_EQ(m.mask_by_parts(0b010), 0b0110u);
+  EXPECT_EQ(m.mask_by_parts(1u << (kFirstMeshPart + 1) | 1), 0b0101u);
+  for (int64_t rank = 0; rank < m.num_ranks(); ++rank) {
+    EXPECT_EQ(m.coordinate(rank, kFirstMeshPart), fine.coordinate(rank, 1));
+    EXPECT_EQ(m.coordinate(rank, kFirstMeshPart + 1), fine.coordinate(rank, 2));
+    EXPECT_EQ(m.coordinate(rank, 2), fine.coordinate(rank, 3));
+  }
+  for (const int64_t axis : {-1, 3, kFirstMeshPart - 1, kFirstMeshPart + 2})
+    EXPECT_FALSE(m.has_axis(axis));
+  for (const std::vector<int64_t>& parts :
+       {std::vector<int64_t>{4}, {4, 4}, {8, 1}, {0}, {-4, -2}, {16}})
+    EXPECT_EQ(Mesh::create({{"b", 8, parts}}).status().code(), Code::kInvalidArgument);
+}
+
 TEST(Mesh, ParsesAndRefuses) {
   EXPECT_EQ(mesh("dp=2,tp=4").num_ranks(), 8);
   EXPECT_EQ(mesh("dp=2,tp=4").coordinate(6, 0), 1);

@@ -5,6 +5,7 @@ use std::os::raw::{c_char, c_void};
 pub const SHW_VERSION_MAJOR: u32 = 0;
 pub const SHW_VERSION_MINOR: u32 = 2;
 pub const SHW_VERSION_PATCH: u32 = 0;
+pub const SHW_FIRST_MESH_PART: u32 = 16;
 pub const SHW_CONTEXT_DETERMINISTIC: u64 = 1;
 pub const SHW_NODE_HAS_SEQUENCE_NR: u64 = 1;
 pub const SHW_NODE_HAS_REGION: u64 = 2;
@@ -1283,7 +1284,7 @@ pub struct shw_plan_step {
     pub stream: i32,
     /// node of the caller's graph that it serves; SHW_NONE: none
     pub node_index: usize,
-    /// collective: mesh axes of the group, outermost first; NULL: none
+    /// collective: mesh axes of the group, or parts of them from SHW_FIRST_MESH_PART on, outermost first; NULL: none
     pub axes: *const u8,
     pub num_axes: usize,
     /// reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; ""
@@ -2365,8 +2366,9 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_mesh_axes(plan: *const shw_plan) -> usize;
 
-    /// One axis of the mesh; the outermost has number 0.
+    /// One axis of the mesh, the outermost has number 0, or a part of one.
     ///
+    /// * `index`: below shw_plan_num_mesh_axes(), or the number of a part that a step names
     /// * `out_axis`: zeros on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such axis
     /// * Threads: any
