@@ -253,7 +253,7 @@ Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
   drop_fused_groups(p);  // steps move
   SHW_RETURN_IF_ERROR(Scheduler(p, monitor).run());
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed
-  p.arena_bytes = p.session_bytes = p.host_bytes = p.live_peak_bytes = 0;
+  forget_memory_sizes(p);
   return static_cast<uint32_t>(std::ranges::count_if(p.steps, [](const ProgramStep& s) {
     return s.stream != kComputeStream || !s.waits.empty();
   }));
