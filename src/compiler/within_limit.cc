@@ -18,6 +18,9 @@ namespace shw {
 namespace {
 
 constexpr double kGiB = 0x1p30;
+constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
+
+bool is_small(const PreparedModel& model) { return model.graph().num_nodes() <= kFewNodes; }
 
 double price_per_gib(std::span<const solver::BudgetPrice> prices, uint32_t budget) {
   double sum = 0;
@@ -130,8 +133,7 @@ class MemoryLimitedSearch {
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
-  static constexpr uint32_t kPlacements = 5;   // of a small graph that are asked
-  static constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
+  static constexpr uint32_t kPlacements = 5;  // of a small graph that are asked
   static constexpr uint32_t kJointRounds = 3;
   static constexpr double kNextPeak = 0.65;     // of the last placement
   static constexpr double kNearly = 0.03;       // of the lowest peak: is as good as that
@@ -229,7 +231,7 @@ class MemoryLimitedSearch {
     return {};
   }
 
-  bool is_small() const { return model_.model().graph().num_nodes() <= kFewNodes; }
+  bool is_small() const { return shw::is_small(model_.model()); }
 
   // The bound on placement and repetition together; and, of a larger graph, the placements that the
   // repetition asks for.
@@ -465,6 +467,10 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
   SHW_ASSIGN_OR_RETURN(Placed placed, model.solve(model.problem(), options, monitor));
   SHW_RETURN_IF_ERROR(complete(model, 0, placed, monitor));
   return placed;
+}
+
+bool asks_series(const PreparedModel& model, double limit_bytes) {
+  return recomputes_within(model, limit_bytes) && is_small(model);
 }
 
 Result<Placed> least_with_repetition(const ConstrainedModel& model,

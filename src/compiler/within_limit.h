@@ -25,6 +25,10 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             Weighs weighs = Weighs::kPlacements, double* bound_us = nullptr,
                             Wanted wanted = Wanted::kFastest);
 
+// Of a small graph where repetition follows the limit (recompute auto), the placements that are
+// asked for their programs do not depend on the limit: so a higher one never gives a longer step.
+bool asks_series(const PreparedModel& model, double limit_bytes);
+
 // Of a few placements, planned to take ever less, that whose program takes the least if as much as
 // possible is computed again (recompute auto).
 Result<Placed> least_with_repetition(const ConstrainedModel& model,
