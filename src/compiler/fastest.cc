@@ -9,6 +9,7 @@
 #include "compiler/exposure.h"
 #include "compiler/place.h"
 #include "compiler/programs.h"
+#include "compiler/recompute_within.h"
 #include "compiler/within_limit.h"
 #include "recipes/recipe_layouts.h"
 #include "support/quiet.h"
@@ -193,7 +194,10 @@ class FastestSearch {
   Result<bool> attempt(const ConstrainedModel& narrowed, Scales scales,
                        const solver::SolveOptions& options) {
     if (is_late()) return false;
-    Result<Placed> placed = solve_within(narrowed, limit_, options, muted_);
+    // Prices that are measured of the last program want it even if it is slower.
+    const double beat_us = asks_series(model_, limit_) ? best_->exposure.step_us() : kEndless;
+    Result<Placed> placed = solve_within(narrowed, limit_, options, muted_, Weighs::kPlacements,
+                                         nullptr, Wanted::kFastest, beat_us);
     if (!placed.ok()) {
       const bool none =
           placed.status().code() == Code::kFailedPrecondition || is_unanswered(placed.status());

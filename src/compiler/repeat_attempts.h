@@ -2,7 +2,6 @@
 // against a memory limit, and the best one is kept.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,8 +14,6 @@
 #include "support/monitor.h"
 
 namespace shw {
-
-inline constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 // What a program that is tried may spend.
 struct Room {

@@ -77,7 +77,7 @@ class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
                       const solver::SolveOptions& options, Weighs weighs, Wanted wanted,
-                      Monitor& monitor)
+                      Monitor& monitor, double beat_us = std::numeric_limits<double>::infinity())
       : model_(model),
         limit_(limit_bytes),
         repeats_(recomputes_within(model.model(), limit_bytes)),
@@ -88,7 +88,9 @@ class MemoryLimitedSearch {
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
         time_s_(options.deadline.left_s()),
-        monitor_(monitor) {
+        monitor_(monitor),
+        beat_us_(beat_us),
+        must_beat_(std::isfinite(beat_us)) {
     options_.keep_warm = true;
   }
 
@@ -99,7 +101,7 @@ class MemoryLimitedSearch {
       SHW_RETURN_IF_ERROR(run_rounds(kRelaxedRounds, false));
     else
       SHW_RETURN_IF_ERROR(run_planned_rounds());
-    if (repeats_ && relaxed_ && !best_ && !is_late()) {
+    if (repeats_ && relaxed_ && !best_ && !must_beat_ && !is_late()) {
       relaxed_ = false;
       planned_limit_ = limit_;
       const Status planned = run_rounds(kRoughRounds, true);
@@ -431,7 +433,8 @@ class MemoryLimitedSearch {
   double exceeded_ = 0, infeasible_ = 0;
   std::shared_ptr<const solver::WarmStart> warm_;  // of the last round
   std::optional<Placed> best_, least_;  // the best placement that fits; of a series, the smallest
-  double beat_us_ = std::numeric_limits<double>::infinity();  // its simulated step, if it is asked
+  double beat_us_;        // the simulated step of the best, if it is asked, or of another one
+  const bool must_beat_;  // there was another one from the start
   double bound_ = -HUGE_VAL;
   double first_round_s_ = 0, lowering_s_ = 0;
   bool out_of_time_ = false;
@@ -457,9 +460,9 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
 
 Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             const solver::SolveOptions& options, Monitor& monitor, Weighs weighs,
-                            double* bound_us, Wanted wanted) {
+                            double* bound_us, Wanted wanted, double beat_us) {
   if (limit_bytes > 0) {
-    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, monitor);
+    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, monitor, beat_us);
     Result<Placed> placed = rounds.run();
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;
