@@ -242,9 +242,9 @@ struct Program {
   // of the bytes.
   int64_t prefetch_bytes = int64_t{512} << 20;
   uint32_t prefetch_depth = 256;
-  // Whether scheduling takes what only a group of fused steps will see as free, as it is once groups
-  // are formed. Then only the first step of such a group waits for others, so that none is split,
-  // and the order of the steps as they stand is tried first. Not part of the bytes.
+  // Whether scheduling takes what only a group of fused steps will see as free, as it is once
+  // groups are formed. Then only the first step of such a group waits for others, so that none is
+  // split, and the order of the steps as they stand is tried first. Not part of the bytes.
   bool groups_free_memory = false;
   // Products of matrices between two reductions of gradients, where scheduling puts products off.
   // Not part of the bytes.
