@@ -99,7 +99,7 @@ TEST(Fastest, StaysWithinTheMemoryLimit) {
 }
 
 // The placements that are tried do not depend on the limit, nor does what is tried of each. When
-// each limit had placements of its own, 1.9 GB gave a faster step than 2.1 (18.41 and 18.46 ms).
+// each limit had prices of its own, 1.9 GB gave a faster step than 2.1 (18.41 and 18.46 ms).
 TEST(Fastest, TimeFallsAsTheLimitRises) {
   const std::vector<uint8_t> graph = testing::test_graph("block_1d8");
   CompileOptions options = options_on("dp=2,tp=4");
