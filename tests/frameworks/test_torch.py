@@ -12,6 +12,7 @@ import shardwise as sw
 import shardwise.torch
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.checkpoint import checkpoint
 
 MESH = {"dp": 2, "tp": 2}
@@ -125,8 +126,33 @@ def test_what_cannot_be_a_graph_says_why():
         sw.torch.export(Unknown(), torch.eye(8), training=False)
     with pytest.raises(sw.Unimplemented, match="Asks cannot be traced as one graph"):
         sw.torch.export(Asks(), torch.ones(8))
-    with pytest.raises(sw.InvalidArgument, match="device meta"):
-        sw.torch.export(Block().to("meta"), torch.randn(8, 16))
+    with FakeTensorMode():
+        on_gpu = torch.empty(8, 16, device="cuda")
+    with pytest.raises(sw.InvalidArgument, match="device cuda"):
+        sw.torch.export(Block(), on_gpu)
+
+
+def tied_net(device):
+    with torch.device(device):
+        net = Net()
+    net.blocks[1].wide.weight = net.blocks[0].wide.weight
+    return net
+
+
+def test_a_module_without_values_makes_the_same_graph():
+    def text(graph):
+        return re.sub(r"(seq|ac)=[0-9]+", "", str(graph))  # PyTorch counts on from graph to graph
+
+    x = torch.randn(8, 16)
+    made, partly = sw.torch.export(tied_net("cpu"), x), tied_net("cpu")
+    partly.blocks[0].narrow.to("meta")
+    for net in (partly, tied_net("meta")):
+        graph = sw.torch.export(net, x.to("meta"))
+        assert text(graph) == text(made)
+        assert graph.module is net and graph.state()["param.blocks.0.narrow.weight"] is net.blocks[0].narrow.weight
+    executor = sw.compile(graph, MESH).executor()
+    with pytest.raises(BufferError, match="meta"):
+        executor.run(graph.state() | graph.arguments(x) | {"tangent.0": torch.ones(8, 16)})
 
 
 # ---- Compiled modules --------------------------------------------------------------------------------------
@@ -362,13 +388,13 @@ def test_the_blocks_of_the_document_run(capsys):
     document = pathlib.Path(__file__).resolve().parents[2] / "bindings/python/TORCH.md"
     text = document.read_text()
     found = list(re.finditer(r"^```python\n(.*?)^```$", text, re.M | re.S))
-    assert len(found) == 2 and len(re.findall("^```", text, re.M)) == 4
+    assert len(found) == 3 and len(re.findall("^```", text, re.M)) == 6
     names = {}
     for block in found:
         line = text[:block.start()].count("\n") + 1
         exec(compile("\n" * line + block[1], str(document), "exec"), names)
     printed = capsys.readouterr().out
-    assert "%mm = mm(" in printed and 'module="0"' in printed
+    assert "%mm = mm(" in printed and 'module="0"' in printed and "dp=8,tp=8" in printed
     assert names["gradient"].shape == (256, 64) and names["output"].shape == (32, 64)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -36,9 +37,13 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
 
     :raises Unimplemented: Dynamo cannot trace it as one graph
     """
-    for tensor in tensors_of(module, args, dict(kwargs)):
-        if tensor.device.type != "cpu":
-            raise InvalidArgument(f"a tensor is on the device {tensor.device}: plans are made of tensors on the CPU")
+    leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
+    leaves = [leaf.detach().to("meta") if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    devices = {tensor.device.type for tensor in tensors_of(module, args, dict(kwargs))}
+    if unknown := sorted(devices - {"cpu", "meta"}):
+        raise InvalidArgument(f"a tensor is on the device {unknown[0]}: plans are made of tensors on the CPU, or without values (meta)")
+    if "meta" in devices:
+        module, args, kwargs = _without_values(module, args, kwargs)
     from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
     trace, differentiate = _tracers()
@@ -52,9 +57,20 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
         joint = exported.graph_module
         joint.graph.eliminate_dead_code()
     names = {str(id(part)): name for name, part in module.named_modules()}
-    leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
-    leaves = [leaf.detach().to("meta") if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     return Capture(joint, leaves, spec, exported.out_spec, names)
+
+
+def _without_values(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Copies whose tensors are fake ones on the CPU, so that PyTorch chooses the operations that it chooses there."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    fakes: dict[int, Any] = {}  # what deepcopy takes in place of a tensor, by the tensor's id
+    mode = FakeTensorMode()
+    for tensor in tensors_of(module, args, dict(kwargs)):
+        with mode:
+            fake = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu", requires_grad=tensor.requires_grad)
+        fakes[id(tensor)] = torch.nn.Parameter(fake, tensor.requires_grad) if isinstance(tensor, torch.nn.Parameter) else fake
+    return copy.deepcopy((module, args, dict(kwargs)), fakes)
 
 
 def _tracers() -> tuple[Callable[..., Any], Callable[..., Any]]:

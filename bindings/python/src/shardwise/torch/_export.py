@@ -107,9 +107,10 @@ def export(module: torch.nn.Module, inputs: Inputs, training: bool = True) -> To
     """The graph of a module, for :func:`shardwise.compile`.
 
     The module is traced with these inputs and does not run. What depends on their shapes and on numbers among them becomes a part of the graph.
-    Whether dropout and batch statistics are on is ``module.training``, as always.
+    Whether dropout and batch statistics are on is ``module.training``, as always. Tensors on the device ``meta``, which have no values, make the
+    graph that they would make on the CPU: so models are planned that are too large for this machine.
 
-    :param inputs: a tensor, a sequence of positional arguments, or a dict of keyword arguments; tensors on the CPU
+    :param inputs: a tensor, a sequence of positional arguments, or a dict of keyword arguments; tensors on the CPU or on ``meta``
     :param training: the joint graph of forward and backward pass, with a tangent for each result and a gradient for each parameter and each
         input that requires one; False: the forward pass alone
     :raises Unimplemented: the module cannot be traced as one graph, or has operations that the library does not have; all are listed
