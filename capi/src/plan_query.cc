@@ -35,7 +35,7 @@ shw_plan_summary to_c(const LoadedPlan& loaded) {
   c.num_steps = p.steps.size();
   c.arena_bytes = p.arena_bytes;
   c.session_bytes = p.session_bytes;
-  c.host_bytes = p.host_bytes;
+  c.host_bytes = host_memory_bytes(p);
   c.live_peak_bytes = p.live_peak_bytes;
   c.hardware = s.hardware.c_str();
   c.rules = s.rules.c_str();

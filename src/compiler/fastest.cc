@@ -9,6 +9,7 @@
 #include "compiler/exposure.h"
 #include "compiler/place.h"
 #include "compiler/programs.h"
+#include "compiler/recompute_within.h"
 #include "compiler/within_limit.h"
 #include "recipes/recipe_layouts.h"
 #include "support/quiet.h"
@@ -34,14 +35,7 @@ class FastestSearch {
         least_us_(least_compute_us(model_)) {}
 
   Result<Fastest> run(const Placed& cheapest) {
-    SHW_RETURN_IF_ERROR(consider(cheapest, Scales(edges_.size(), 1.0)));
-    if (is_least()) return taken(cheapest);
-    for (const double share : kShares) SHW_RETURN_IF_ERROR(try_share(share));
-    for (const KnownPlacement& k : known_)
-      SHW_RETURN_IF_ERROR(consider(k.placed, Scales(edges_.size(), 1.0)));
-    SHW_RETURN_IF_ERROR(try_recipes());
-    SHW_RETURN_IF_ERROR(try_averages());
-    SHW_RETURN_IF_ERROR(try_around_best());
+    SHW_RETURN_IF_ERROR(try_all(cheapest));
     return taken(cheapest);
   }
 
@@ -90,6 +84,36 @@ class FastestSearch {
     for (uint32_t i = 0; i < model.graph().num_nodes(); ++i)
       us += std::ranges::min(model.compute_us(NodeId{i}));
     return us;
+  }
+
+  Status try_all(const Placed& cheapest) {
+    SHW_RETURN_IF_ERROR(consider(cheapest, Scales(edges_.size(), 1.0)));
+    if (is_least()) return {};
+    if (asks_series(model_, limit_)) return try_prices_without_limit();
+    for (const double share : kShares) SHW_RETURN_IF_ERROR(try_share(share));
+    SHW_RETURN_IF_ERROR(try_known());
+    SHW_RETURN_IF_ERROR(try_recipes());
+    SHW_RETURN_IF_ERROR(try_averages());
+    return try_around_best();
+  }
+  Status try_known() {
+    for (const KnownPlacement& k : known_)
+      SHW_RETURN_IF_ERROR(consider(k.placed, Scales(edges_.size(), 1.0)));
+    return {};
+  }
+
+  // Which prices a search with averages arrives at depends on the programs that it finds. Those of
+  // the search without a limit do not depend on it, nor do the placements that solve_within() asks.
+  Status try_prices_without_limit() {
+    SHW_RETURN_IF_ERROR(try_known());
+    SHW_RETURN_IF_ERROR(try_recipes());
+    if (is_late()) return {};
+    Result<Placed> cheapest = solve_within(question_, 0, options_, muted_);
+    if (!cheapest.ok()) return is_unanswered(cheapest.status()) ? Status() : cheapest.status();
+    FastestSearch without({}, question_, 0, options_, muted_);
+    SHW_RETURN_IF_ERROR(without.try_all(*cheapest));
+    for (const Scales& scales : without.tried_) SHW_RETURN_IF_ERROR(try_scales(scales).status());
+    return {};
   }
 
   Status try_share(double share) {
@@ -161,6 +185,7 @@ class FastestSearch {
   // False: there is no such placement, or no time to find it.
   Result<bool> try_scales(Scales scales) {
     if (question_.problem().pool_bytes() > kMaxTableBytes) return false;
+    if (std::ranges::find(tried_, scales) == tried_.end()) tried_.push_back(scales);
     const ConstrainedModel scaled = question_.with_scaled_edges(scales);
     const double gap = limit_ > 0 ? kGapWithinLimit : kGapOfScaled;
     return attempt(scaled, std::move(scales), rough(options_, gap));
@@ -169,7 +194,10 @@ class FastestSearch {
   Result<bool> attempt(const ConstrainedModel& narrowed, Scales scales,
                        const solver::SolveOptions& options) {
     if (is_late()) return false;
-    Result<Placed> placed = solve_within(narrowed, limit_, options, muted_);
+    // Prices that are measured of the last program want it even if it is slower.
+    const double beat_us = asks_series(model_, limit_) ? best_->exposure.step_us() : kEndless;
+    Result<Placed> placed = solve_within(narrowed, limit_, options, muted_, Weighs::kPlacements,
+                                         nullptr, Wanted::kFastest, beat_us);
     if (!placed.ok()) {
       const bool none =
           placed.status().code() == Code::kFailedPrecondition || is_unanswered(placed.status());
@@ -235,6 +263,7 @@ class FastestSearch {
   Monitor muted_;  // bounds at other prices are none
   const std::vector<SentEdge> edges_;
   const double least_us_;
+  std::vector<Scales> tried_;
   std::vector<std::shared_ptr<Candidate>> seen_;
   std::shared_ptr<Candidate> last_, best_;  // only the best keeps its program
   double lowering_s_ = 0;

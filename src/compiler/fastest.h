@@ -12,6 +12,10 @@
 //              exposed (exposure.h): first averaged over the rounds so far, then in ever smaller
 //              steps around the best
 //
+// Under a memory limit each is solved within it. Of a small graph whose repetition follows the
+// limit (recompute auto), prices are those that a search without a limit measures: so nothing that
+// is tried depends on the limit, and a higher one never gives a longer step.
+//
 // All are solved under the same constraints and go through the same passes. Objective and bound
 // remain those of the prices: the bound says nothing of times. Which placements are tried follows
 // from the question alone, unless a time limit ends the search.

@@ -11,10 +11,12 @@
 
 namespace shw {
 
+inline constexpr double kEndless = std::numeric_limits<double>::infinity();  // of a step
+
 struct WithinOptions {
   // The step of another placement that fits: what takes as long need not be found. The result may
   // then not fit, although something would.
-  double beat_us = std::numeric_limits<double>::infinity();
+  double beat_us = kEndless;
   int64_t fuse_bytes = 0;  // of schedule_fused(); 0: nothing is fused
   FusePrices fuse_prices{};
   HostLink host{};

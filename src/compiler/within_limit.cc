@@ -18,6 +18,9 @@ namespace shw {
 namespace {
 
 constexpr double kGiB = 0x1p30;
+constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
+
+bool is_small(const PreparedModel& model) { return model.graph().num_nodes() <= kFewNodes; }
 
 double price_per_gib(std::span<const solver::BudgetPrice> prices, uint32_t budget) {
   double sum = 0;
@@ -74,7 +77,7 @@ class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
                       const solver::SolveOptions& options, Weighs weighs, Wanted wanted,
-                      Monitor& monitor)
+                      Monitor& monitor, double beat_us = std::numeric_limits<double>::infinity())
       : model_(model),
         limit_(limit_bytes),
         repeats_(recomputes_within(model.model(), limit_bytes)),
@@ -85,7 +88,9 @@ class MemoryLimitedSearch {
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
         time_s_(options.deadline.left_s()),
-        monitor_(monitor) {
+        monitor_(monitor),
+        beat_us_(beat_us),
+        must_beat_(std::isfinite(beat_us)) {
     options_.keep_warm = true;
   }
 
@@ -96,7 +101,7 @@ class MemoryLimitedSearch {
       SHW_RETURN_IF_ERROR(run_rounds(kRelaxedRounds, false));
     else
       SHW_RETURN_IF_ERROR(run_planned_rounds());
-    if (repeats_ && relaxed_ && !best_ && !is_late()) {
+    if (repeats_ && relaxed_ && !best_ && !must_beat_ && !is_late()) {
       relaxed_ = false;
       planned_limit_ = limit_;
       const Status planned = run_rounds(kRoughRounds, true);
@@ -130,8 +135,7 @@ class MemoryLimitedSearch {
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
-  static constexpr uint32_t kPlacements = 5;   // of a small graph that are asked
-  static constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
+  static constexpr uint32_t kPlacements = 5;  // of a small graph that are asked
   static constexpr uint32_t kJointRounds = 3;
   static constexpr double kNextPeak = 0.65;     // of the last placement
   static constexpr double kNearly = 0.03;       // of the lowest peak: is as good as that
@@ -229,7 +233,7 @@ class MemoryLimitedSearch {
     return {};
   }
 
-  bool is_small() const { return model_.model().graph().num_nodes() <= kFewNodes; }
+  bool is_small() const { return shw::is_small(model_.model()); }
 
   // The bound on placement and repetition together; and, of a larger graph, the placements that the
   // repetition asks for.
@@ -429,7 +433,8 @@ class MemoryLimitedSearch {
   double exceeded_ = 0, infeasible_ = 0;
   std::shared_ptr<const solver::WarmStart> warm_;  // of the last round
   std::optional<Placed> best_, least_;  // the best placement that fits; of a series, the smallest
-  double beat_us_ = std::numeric_limits<double>::infinity();  // its simulated step, if it is asked
+  double beat_us_;        // the simulated step of the best, if it is asked, or of another one
+  const bool must_beat_;  // there was another one from the start
   double bound_ = -HUGE_VAL;
   double first_round_s_ = 0, lowering_s_ = 0;
   bool out_of_time_ = false;
@@ -455,9 +460,9 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
 
 Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             const solver::SolveOptions& options, Monitor& monitor, Weighs weighs,
-                            double* bound_us, Wanted wanted) {
+                            double* bound_us, Wanted wanted, double beat_us) {
   if (limit_bytes > 0) {
-    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, monitor);
+    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, monitor, beat_us);
     Result<Placed> placed = rounds.run();
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;
@@ -465,6 +470,10 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
   SHW_ASSIGN_OR_RETURN(Placed placed, model.solve(model.problem(), options, monitor));
   SHW_RETURN_IF_ERROR(complete(model, 0, placed, monitor));
   return placed;
+}
+
+bool asks_series(const PreparedModel& model, double limit_bytes) {
+  return recomputes_within(model, limit_bytes) && is_small(model);
 }
 
 Result<Placed> least_with_repetition(const ConstrainedModel& model,

@@ -15,17 +15,19 @@ struct Places {
         arena_bytes(p.arena_bytes),
         session_bytes(p.session_bytes),
         host_bytes(p.host_bytes),
+        host_session_bytes(p.host_session_bytes),
         group_bytes(p.group_bytes),
         live_peak_bytes(p.live_peak_bytes) {}
 
   IndexVec<StorageId, ProgramStorage> storages;
-  int64_t arena_bytes, session_bytes, host_bytes, group_bytes, live_peak_bytes;
+  int64_t arena_bytes, session_bytes, host_bytes, host_session_bytes, group_bytes, live_peak_bytes;
 
   void swap_with(Program& p) {
     std::swap(storages, p.storages);
     std::swap(arena_bytes, p.arena_bytes);
     std::swap(session_bytes, p.session_bytes);
     std::swap(host_bytes, p.host_bytes);
+    std::swap(host_session_bytes, p.host_session_bytes);
     std::swap(group_bytes, p.group_bytes);
     std::swap(live_peak_bytes, p.live_peak_bytes);
   }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "passes/groups_to_come.h"
+#include "groups/form_groups.h"
 #include "plan/program.h"
 
 namespace shw {

@@ -11,7 +11,7 @@
 //
 // Where outputs lend their memory, storages go there first (lend_outputs.h). pack.h chooses the
 // offsets of the others. Storages that entries leave for later entries lie in a separate
-// session arena.
+// session arena, or in one of host memory.
 #include <algorithm>
 
 #include "passes/lend_outputs.h"
@@ -22,13 +22,14 @@
 namespace shw {
 namespace {
 
-// Places them one after another: all are live when the entry that writes them ends.
-void place_session(Program& p) {
-  p.session_bytes = 0;
+// Places what is in sessions one after another: all are live when the entry that writes them ends.
+void place_sessions(Program& p) {
+  p.session_bytes = p.host_session_bytes = 0;
   for (ProgramStorage& s : p.storages) {
-    if (s.kind != StorageKind::kSession) continue;
-    s.offset_bytes = p.session_bytes;
-    p.session_bytes += padded_bytes(p, s.bytes);
+    if (!is_in_session(s.kind)) continue;
+    int64_t& bytes = is_in_host(s.kind) ? p.host_session_bytes : p.session_bytes;
+    s.offset_bytes = bytes;
+    bytes += padded_bytes(p, s.bytes);
   }
 }
 
@@ -55,7 +56,7 @@ Status place_all(Program& p, Monitor& monitor) {
   if (!p.fused_groups.empty()) {
     SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, 0, INT64_MAX, monitor));
   }
-  place_session(p);
+  place_sessions(p);
   lend_outputs(p);
   const int64_t enough =
       p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - p.session_bytes, 1) : 0;

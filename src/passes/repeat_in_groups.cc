@@ -104,8 +104,7 @@ class Repeater {
 
   // Whether a group can read in memory what a step of `from` read there.
   bool is_there(StorageId s, uint32_t from, uint32_t group) const {
-    if (p_.storages[s].kind == StorageKind::kGroup || p_.storages[s].kind == StorageKind::kHost)
-      return false;
+    if (p_.storages[s].kind == StorageKind::kGroup || is_in_host(p_.storages[s].kind)) return false;
     const UnitUses& uses = units_.uses(s);
     if (uses.num_writers == 0) return true;
     if (uses.num_writers > 1 || uses.writer == group) return false;

@@ -60,7 +60,7 @@ void remove_values(Program& p) {
   for_each_value(p, [&](ValueId& v) { v.v = value[v.v]; });
   p.values = std::move(values);
   p.storages = std::move(storages);
-  if (!all_storages) p.arena_bytes = p.session_bytes = p.host_bytes = p.live_peak_bytes = 0;
+  if (!all_storages) forget_memory_sizes(p);
 }
 
 void remove_events(Program& p) {

@@ -14,8 +14,8 @@
 // If the program would exceed its scratch limit, collectives start later and are awaited earlier.
 //
 // What only a group of fused steps will see takes no memory in the end. A program whose lives were
-// shortened with that in mind (Program::counts_groups) is measured so, and the order that it comes
-// with, which holds little, is the first that is tried.
+// shortened with that in mind (Program::groups_free_memory) is measured so, and the order that it
+// comes with, which holds little, is the first that is tried.
 //
 // A program that has streams is scheduled already and stays as it is.
 #include <algorithm>
@@ -153,7 +153,7 @@ class Scheduler {
   }
 
   Status run() {
-    if (!p_.counts_groups) consider(simulations(), {.frees = true});
+    if (p_.groups_free_memory) consider(simulations(), {.frees = true});
     SHW_RETURN_IF_ERROR(attempt({.frees = true}, false));
     const bool frees_less = std::ranges::any_of(entries_, &EntryOrders::frees_less);
     const auto is_too_large = [&] {  // what is faster than the best does not fit
@@ -231,13 +231,13 @@ class Scheduler {
     return by_entry;
   }
 
-  // Of the order as it stands, where they count.
+  // Of the order as it stands, where they free memory.
   void find_groups() {
-    if (p_.counts_groups) return;
+    if (!p_.groups_free_memory) return;
     for (ProgramStep& step : p_.steps) step.waits.clear(), step.records = kNoEvent;
     groups_ = groups_to_come(p_);
   }
-  const GroupsToCome* groups() const { return p_.counts_groups ? nullptr : &groups_; }
+  const GroupsToCome* groups() const { return p_.groups_free_memory ? &groups_ : nullptr; }
 
   Program& p_;
   Monitor& monitor_;
@@ -253,7 +253,7 @@ Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
   drop_fused_groups(p);  // steps move
   SHW_RETURN_IF_ERROR(Scheduler(p, monitor).run());
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed
-  p.arena_bytes = p.session_bytes = p.host_bytes = p.live_peak_bytes = 0;
+  forget_memory_sizes(p);
   return static_cast<uint32_t>(std::ranges::count_if(p.steps, [](const ProgramStep& s) {
     return s.stream != kComputeStream || !s.waits.empty();
   }));

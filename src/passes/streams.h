@@ -19,7 +19,7 @@
 #pragma once
 #include <span>
 
-#include "passes/groups_to_come.h"
+#include "groups/form_groups.h"
 #include "simulate/simulate.h"
 
 namespace shw {

@@ -111,6 +111,7 @@ class ProgramReader {
     p_.live_peak_bytes = f_.live_peak_bytes();
     p_.host_bytes = f_.host_bytes();
     p_.group_bytes = f_.group_bytes();
+    p_.host_session_bytes = f_.host_session_bytes();
     // Each step records at most one event: a larger count would only cost memory.
     if (p_.num_events > p_.steps.size()) return damaged("more events than steps");
     return {};

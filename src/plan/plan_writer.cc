@@ -256,7 +256,7 @@ class Writer {
                                  s_offset, names, arguments, list, ways, all_ports, all_streams,
                                  p.num_events, static_cast<uint32_t>(p.alignment), p.arena_bytes,
                                  p.session_bytes, p.live_peak_bytes, p.host_bytes, groups,
-                                 p.group_bytes);
+                                 p.group_bytes, p.host_session_bytes);
   }
 
   FlatBufferBuilder fbb_;

@@ -19,8 +19,8 @@ std::string value_text(const Program& p, ValueId id) {
   const ProgramValue& v = p.values[id];
   const ProgramStorage& s = p.storages[v.storage];
   std::string text = "%" + std::to_string(id.v) + ": " + to_string(v.type) + "@";
-  constexpr const char* kNames[] = {"",        "s",        "in",   "out",   "state",
-                                    "session", "constant", "host", "group", "lent"};
+  constexpr const char* kNames[] = {"",         "s",    "in",    "out",  "state",       "session",
+                                    "constant", "host", "group", "lent", "host_session"};
   text += kNames[static_cast<size_t>(s.kind)];
   text += std::to_string(is_placed(s.kind) ? v.storage.v : s.port);
   if (v.offset_bytes != 0) text += "+" + std::to_string(v.offset_bytes);
@@ -173,6 +173,8 @@ std::string to_text(const Program& p) {
   if (p.session_bytes > 0) text += ", session " + std::to_string(p.session_bytes) + " bytes";
   if (p.group_bytes > 0) text += ", groups " + std::to_string(p.group_bytes) + " bytes";
   if (p.host_bytes > 0) text += ", host " + std::to_string(p.host_bytes) + " bytes";
+  if (p.host_session_bytes > 0)
+    text += ", session in host memory " + std::to_string(p.host_session_bytes) + " bytes";
   text += "\n";
   for (const Port& port : p.ports)
     if (is_input(port.role) && !p.lies_in(port, StorageKind::kInput)) text += port_text(p, port);

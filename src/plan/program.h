@@ -43,21 +43,31 @@ enum class StorageKind : uint8_t {
   kGroup = 8,     // scratch that one group of fused steps sees: of each slice at a time, where the
                   // group runs in slices; memory beside the arena, where its steps run one by one
   kInOutput = 9,  // scratch in the memory of an output that nothing has been written to yet
+  kHostSession = 10,  // as kSession, in host memory: only copies to and from scratch touch it
 };
 struct ProgramStorage {
   int64_t bytes = 0;
   StorageKind kind = StorageKind::kArena;
   uint32_t port = UINT32_MAX;  // input, output, state, constant, in output: index into
                                // Program::ports. Others: UINT32_MAX
-  int64_t offset_bytes = -1;  // arena, session, host, group, in output: offset in it, a multiple of
-                              // Program::alignment; -1 before the memory pass
+  int64_t offset_bytes = -1;   // arena, session, host, group, in output, session in host memory:
+                               // offset in it, a multiple of Program::alignment; -1 before the
+                               // memory pass
   bool operator==(const ProgramStorage&) const = default;
 };
 // Whether the program gives such storages their places. The others are whole ports.
 constexpr bool is_placed(StorageKind kind) {
   return kind == StorageKind::kArena || kind == StorageKind::kSession ||
          kind == StorageKind::kHost || kind == StorageKind::kGroup ||
-         kind == StorageKind::kInOutput;
+         kind == StorageKind::kInOutput || kind == StorageKind::kHostSession;
+}
+// Of the host, where copies alone come.
+constexpr bool is_in_host(StorageKind kind) {
+  return kind == StorageKind::kHost || kind == StorageKind::kHostSession;
+}
+// What an entry leaves there is there for those after it.
+constexpr bool is_in_session(StorageKind kind) {
+  return kind == StorageKind::kSession || kind == StorageKind::kHostSession;
 }
 // Of the arena, of a session's memory, and of the storages in them: the widest load of a GPU.
 inline constexpr int64_t kArenaAlignment = 256;
@@ -233,10 +243,10 @@ struct Program {
   // of the bytes.
   int64_t prefetch_bytes = int64_t{512} << 20;
   uint32_t prefetch_depth = 256;
-  // Whether scheduling counts as memory what only a group of fused steps will see. If not, only the
-  // first step of such a group waits for others, so that none is split, and the order of the steps
-  // as they stand is tried first. Not part of the bytes.
-  bool counts_groups = true;
+  // Whether scheduling takes what only a group of fused steps will see as free, as it is once
+  // groups are formed. Then only the first step of such a group waits for others, so that none is
+  // split, and the order of the steps as they stand is tried first. Not part of the bytes.
+  bool groups_free_memory = false;
   // Products of matrices between two reductions of gradients, where scheduling puts products off.
   // Not part of the bytes.
   uint32_t products_between_reductions = 8;
@@ -247,10 +257,11 @@ struct Program {
   // than the best choice for the same memory limit (recompute/frontier.h); negative: not known. Not
   // part of the bytes; PlanSummary has it.
   double recompute_excess_us = -1;
-  int64_t arena_bytes = 0;      // after the memory pass
-  int64_t session_bytes = 0;    // of one session, after the memory pass
-  int64_t host_bytes = 0;       // of host memory, after the memory pass
-  int64_t group_bytes = 0;      // of groups' storages, after the memory pass
+  int64_t arena_bytes = 0;         // after the memory pass
+  int64_t session_bytes = 0;       // of one session, after the memory pass
+  int64_t host_bytes = 0;          // of host memory, of one run, after the memory pass
+  int64_t host_session_bytes = 0;  // of host memory, of one session, after the memory pass
+  int64_t group_bytes = 0;         // of groups' storages, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
 
   const Port& input(const ProgramEntry& e, size_t i) const { return ports[e.inputs[i]]; }
@@ -260,6 +271,11 @@ struct Program {
   }
   bool lies_in(const Port& port, StorageKind kind) const { return lies_in(port.value, kind); }
 };
+
+// As before the memory pass.
+inline void forget_memory_sizes(Program& p) {
+  p.arena_bytes = p.session_bytes = p.host_bytes = p.host_session_bytes = p.live_peak_bytes = 0;
+}
 
 // By step: the first and the last step of its group, or the step itself twice. All of them run at
 // once, so memory that one touches is in use during all.
@@ -275,7 +291,8 @@ void drop_fused_groups(Program& program);
 enum class HostCopy : uint8_t { kNone = 0, kToHost = 1, kFromHost = 2 };
 inline HostCopy host_copy(const Program& program, const ProgramStep& step) {
   const auto lies_there = [&](const std::vector<ValueId>& values) {
-    return values.size() == 1 && program.lies_in(values[0], StorageKind::kHost);
+    return values.size() == 1 && values[0].valid() &&
+           is_in_host(program.storages[program.values[values[0]].storage].kind);
   };
   if (lies_there(step.outputs)) return HostCopy::kToHost;
   return lies_there(step.inputs) ? HostCopy::kFromHost : HostCopy::kNone;
@@ -322,6 +339,9 @@ int64_t type_bytes(const Program& program, const std::vector<ValueId>& values);
 // its steps run one by one: on a device that has no kernel for them, or as a caller asks for.
 inline int64_t scratch_bytes(const Program& program) {
   return program.arena_bytes + program.session_bytes;
+}
+inline int64_t host_memory_bytes(const Program& program) {  // likewise
+  return program.host_bytes + program.host_session_bytes;
 }
 // Whether the storage is a constant, or that of such a port.
 bool is_of_model(const Program& program, StorageId storage);

@@ -327,8 +327,9 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   if (p.group_bytes > 0)
     t += format("  groups of steps, where they run step by step: %s\n",
                 human_bytes(p.group_bytes).c_str());
-  if (p.host_bytes > 0)
-    t += format("  host memory, for results that wait: %s\n", human_bytes(p.host_bytes).c_str());
+  if (host_memory_bytes(p) > 0)
+    t += format("  host memory, for results that wait: %s\n",
+                human_bytes(host_memory_bytes(p)).c_str());
   t += memory_text(s);
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
@@ -363,7 +364,7 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.member("gradients", port_bytes(p, PortRole::kGradient));
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes);
   j.member("in_outputs", lent_bytes(p));
-  j.member("groups", p.group_bytes).member("host", p.host_bytes).end_object();
+  j.member("groups", p.group_bytes).member("host", host_memory_bytes(p)).end_object();
 }
 
 void write_fused_groups(JsonWriter& j, const Program& p) {

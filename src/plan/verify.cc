@@ -84,7 +84,8 @@ class Verifier {
                               " is not a power of two from 64 to " + std::to_string(kMaxAlignment));
     if (p_.arena_bytes < 0 || p_.arena_bytes > kMaxBytes || p_.live_peak_bytes < 0 ||
         p_.session_bytes < 0 || p_.session_bytes > kMaxBytes || p_.host_bytes < 0 ||
-        p_.host_bytes > kMaxBytes || p_.group_bytes < 0 || p_.group_bytes > kMaxBytes)
+        p_.host_bytes > kMaxBytes || p_.group_bytes < 0 || p_.group_bytes > kMaxBytes ||
+        p_.host_session_bytes < 0 || p_.host_session_bytes > kMaxBytes)
       return invalid_argument("impossible arena size");
     for (uint32_t i = 0; i < p_.storages.size(); ++i)
       if (Status s = storage(p_.storages[StorageId{i}]); !s.ok())
@@ -94,7 +95,7 @@ class Verifier {
 
   Status storage(const ProgramStorage& s) const {
     if (s.bytes < 0 || s.bytes > kMaxBytes) return invalid_argument("impossible size");
-    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kInOutput)
+    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kHostSession)
       return invalid_argument("unknown kind");
     if (!is_placed(s.kind))
       return s.port < p_.ports.size() ? Status() : invalid_argument("it belongs to no port");
@@ -108,7 +109,8 @@ class Verifier {
         : s.kind == StorageKind::kArena   ? std::pair("arena", p_.arena_bytes)
         : s.kind == StorageKind::kSession ? std::pair("session", p_.session_bytes)
         : s.kind == StorageKind::kGroup   ? std::pair("memory of groups", p_.group_bytes)
-                                          : std::pair("host memory", p_.host_bytes);
+        : s.kind == StorageKind::kHost    ? std::pair("host memory", p_.host_bytes)
+                                       : std::pair("session in host memory", p_.host_session_bytes);
     if (s.offset_bytes < 0 || s.offset_bytes % p_.alignment != 0)
       return invalid_argument("offset " + std::to_string(s.offset_bytes) +
                               " is not a multiple of " + std::to_string(p_.alignment));
@@ -190,7 +192,8 @@ class Verifier {
     const bool to = copy == HostCopy::kToHost, from = copy == HostCopy::kFromHost;
     for (const auto* list : {&s.inputs, &s.outputs})
       for (ValueId v : *list)
-        if (copy == HostCopy::kNone && p_.lies_in(v, StorageKind::kHost))
+        if (copy == HostCopy::kNone && v.valid() &&
+            is_in_host(p_.storages[p_.values[v].storage].kind))
           return refuse("only copies to and from scratch touch the host");
     if (copy != HostCopy::kNone &&
         (s.inputs.size() != 1 || s.outputs.size() != 1 ||

@@ -96,7 +96,7 @@ class Dataflow {
       reads_[s].push_back({range, step});
       return {};
     }
-    const bool earlier = kind == StorageKind::kSession && writes_[s].empty();
+    const bool earlier = is_in_session(kind) && writes_[s].empty();
     if (earlier && (session_writer_[s] == UINT32_MAX || !before_[session_writer_[s]]))
       return invalid_argument(to_string(p_, reader) + "value " + std::to_string(id.v) +
                               " is left by no entry that runs before");
@@ -197,7 +197,7 @@ class Dataflow {
 
   Status keep_session() {
     for (uint32_t s = 0; s < writes_.size(); ++s) {
-      if (p_.storages[StorageId{s}].kind != StorageKind::kSession || writes_[s].empty()) continue;
+      if (!is_in_session(p_.storages[StorageId{s}].kind) || writes_[s].empty()) continue;
       if (session_writer_[s] != UINT32_MAX)
         return invalid_argument("entry '" + p_.entries[entry_].name + "' writes storage " +
                                 std::to_string(s) + " of the session, which is another entry's");
@@ -307,10 +307,11 @@ class PlaceCheck {
   std::vector<Use> used_;                        // by storage
 };
 
-Status verify_session(const Program& p) {
+// `kind`: kSession or kHostSession.
+Status verify_session(const Program& p, StorageKind kind) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (const ProgramStorage& s : p.storages)
-    if (s.kind == StorageKind::kSession && s.bytes > 0)
+    if (s.kind == kind && s.bytes > 0)
       ranges.emplace_back(s.offset_bytes, s.offset_bytes + s.bytes);
   std::sort(ranges.begin(), ranges.end());
   for (size_t i = 1; i < ranges.size(); ++i)
@@ -335,7 +336,8 @@ Status verify_memory(const Program& program, const HappensBefore& order) {
     for (const ProgramEntry& e : program.entries)
       SHW_RETURN_IF_ERROR(check.run(e.first_step, e.num_steps));
   }
-  return verify_session(program);
+  SHW_RETURN_IF_ERROR(verify_session(program, StorageKind::kSession));
+  return verify_session(program, StorageKind::kHostSession);
 }
 
 }  // namespace shw

@@ -2,72 +2,108 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "graph/graph.h"
 
 namespace shw {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
-
-// A storage that waits: steps of the entry, from 0.
+// A storage that waits: steps of the program.
 struct Waiting {
   StorageId storage;
   ValueId whole;  // all of it, as its writer writes it
   uint32_t writer = 0, reader = 0;
 };
 
-class EntryOffload {
- public:
-  EntryOffload(Program& program, uint32_t entry, const HostLink& link, int64_t room_bytes)
-      : p_(program), entry_(program.entries[entry]), link_(link), room_bytes_(room_bytes) {}
+// When each entry computes, step by step, and for how long the link is busy beside it.
+struct EntryTimes {
+  std::vector<double> begins_us;               // by step of the entry; at last, the end
+  uint32_t middle = 0;                         // the first step of the backward half
+  double there_free_us = 0, back_free_us = 0;  // of the link, forwards and from the end
+};
 
-  int64_t taken_bytes() const { return taken_bytes_; }
+class Offload {
+ public:
+  Offload(Program& program, const HostLink& link)
+      : p_(program),
+        link_(link),
+        fetched_(program.storages.size()),
+        window_(program.values.size()) {}
+
   int64_t run() {
-    find_times();
-    if (middle_ == kNone) return 0;
+    for (uint32_t e = 0; e < p_.entries.size(); ++e) {
+      times_.push_back(times_of(p_.entries[e]));
+      entry_of_.resize(entry_of_.size() + p_.entries[e].num_steps, e);
+    }
+    std::vector<Waiting> chosen;
     for (const Waiting& w : candidates())
-      if (fits(w)) chosen_.push_back(w);
-    insert_copies();
+      if (fits(w)) chosen.push_back(w);
+    insert_copies(chosen);
     return moved_bytes_;
   }
 
  private:
-  const ProgramStep& step(uint32_t i) const { return p_.steps[entry_.first_step + i]; }
-
-  void find_times() {
+  EntryTimes times_of(const ProgramEntry& entry) const {
+    EntryTimes t;
+    t.middle = entry.num_steps;
     double us = 0;
-    for (uint32_t i = 0; i < entry_.num_steps; ++i) {
-      if (middle_ == kNone && step(i).phase != static_cast<uint8_t>(Phase::kForward)) middle_ = i;
-      begins_us_.push_back(us);
-      if (!runs_on_link(p_, step(i))) us += std::max(step(i).cost_us, 0.0);
+    for (uint32_t i = 0; i < entry.num_steps; ++i) {
+      const ProgramStep& step = p_.steps[entry.first_step + i];
+      if (step.phase != static_cast<uint8_t>(Phase::kForward)) t.middle = std::min(t.middle, i);
+      t.begins_us.push_back(us);
+      if (!runs_on_link(p_, step)) us += std::max(step.cost_us, 0.0);
     }
-    begins_us_.push_back(us);
-    back_free_us_ = us;
+    t.begins_us.push_back(us);
+    t.back_free_us = us;
+    return t;
   }
 
-  // What one forward step writes as a whole, and the backward half reads, in the order of writing.
-  std::vector<Waiting> candidates() const {
-    struct Uses {
-      uint32_t num_writers = 0, reader = kNone;
-    };
+  uint32_t in_entry(uint32_t step) const { return step - p_.entries[entry_of_[step]].first_step; }
+  bool is_backward(uint32_t step) const { return in_entry(step) >= times_[entry_of_[step]].middle; }
+  // Whether what `writer` leaves waits from then on until `reader` runs.
+  bool is_apart(uint32_t writer, uint32_t reader) const {
+    return entry_of_[writer] != entry_of_[reader] || (!is_backward(writer) && is_backward(reader));
+  }
+
+  struct Uses {
+    uint32_t num_writers = 0, writer = kNoStep;
+    uint32_t reader = kNoStep;       // the first one that is apart from the writer
+    bool is_read_elsewhere = false;  // by entries other than those of both
+  };
+  std::vector<Uses> find_uses() const {
     std::vector<Uses> uses(p_.storages.size());
-    for (uint32_t i = 0; i < entry_.num_steps; ++i) {
-      for (ValueId v : step(i).outputs)
-        if (v.valid()) ++uses[p_.values[v].storage.v].num_writers;
-      for (ValueId v : step(i).inputs)
-        if (v.valid() && i >= middle_) {
-          uint32_t& reader = uses[p_.values[v].storage.v].reader;
-          reader = std::min(reader, i);
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      for (ValueId v : p_.steps[i].inputs) {
+        if (!v.valid()) continue;
+        Uses& use = uses[p_.values[v].storage.v];
+        if (use.writer == kNoStep || !is_apart(use.writer, i)) continue;
+        if (use.reader == kNoStep) use.reader = i;
+        use.is_read_elsewhere |= entry_of_[i] != entry_of_[use.reader];
+      }
+      for (ValueId v : p_.steps[i].outputs)
+        if (v.valid()) {
+          Uses& use = uses[p_.values[v].storage.v];
+          ++use.num_writers;
+          use.writer = i;
         }
     }
+    return uses;
+  }
+
+  // What one step writes as a whole, and a half or an entry apart reads, in the order of writing.
+  std::vector<Waiting> candidates() const {
+    const std::vector<Uses> uses = find_uses();
     std::vector<Waiting> all;
-    for (uint32_t i = 0; i < middle_; ++i)
-      for (ValueId v : step(i).outputs) {
-        if (!p_.lies_in(v, StorageKind::kArena) || !is_whole(p_, v)) continue;
+    for (uint32_t i = 0; i < p_.steps.size(); ++i)
+      for (ValueId v : p_.steps[i].outputs) {
+        const bool is_scratch =
+            p_.lies_in(v, StorageKind::kArena) || p_.lies_in(v, StorageKind::kSession);
+        if (!is_scratch || !is_whole(p_, v)) continue;
         const StorageId storage = p_.values[v].storage;
         const Uses& use = uses[storage.v];
-        if (use.num_writers == 1 && use.reader != kNone) all.push_back({storage, v, i, use.reader});
+        if (use.num_writers == 1 && use.reader != kNoStep && !use.is_read_elsewhere)
+          all.push_back({storage, v, i, use.reader});
       }
     return all;
   }
@@ -75,98 +111,103 @@ class EntryOffload {
   // Whether the link has time for it; then it takes that time.
   bool fits(const Waiting& w) {
     const int64_t bytes = p_.storages[w.storage].bytes;
-    const double us = link_.copy_us(bytes), middle_us = begins_us_[middle_];
+    const double us = link_.copy_us(bytes);
     if (us <= link_.copy_us(0)) return false;  // small: it frees little for the time of a copy
     // Packing wastes less than if each had a place of its own.
     const int64_t placed = padded_bytes(p_, bytes);
-    const double there_us = std::max(there_free_us_, begins_us_[w.writer + 1]) + us;
-    const double back_us = std::min(back_free_us_, begins_us_[w.reader]) - us;
-    if (there_us > middle_us || back_us < middle_us || taken_bytes_ + placed > room_bytes_)
+    EntryTimes &there = times_[entry_of_[w.writer]], &back = times_[entry_of_[w.reader]];
+    const bool is_one_entry = &there == &back;
+    const double until_us = is_one_entry ? there.begins_us[there.middle] : there.begins_us.back();
+    const double from_us = is_one_entry ? until_us : 0;
+    const double there_us =
+        std::max(there.there_free_us, there.begins_us[in_entry(w.writer) + 1]) + us;
+    const double back_us = std::min(back.back_free_us, back.begins_us[in_entry(w.reader)]) - us;
+    if (there_us > until_us || back_us < from_us || taken_bytes_ + placed > link_.limit_bytes)
       return false;
-    there_free_us_ = there_us;
-    back_free_us_ = back_us;
+    there.there_free_us = there_us;
+    back.back_free_us = back_us;
     moved_bytes_ += bytes;
     taken_bytes_ += placed;
     return true;
   }
 
-  ProgramStep copy(const char* kernel, ValueId from, ValueId to, const Waiting& w) const {
+  ProgramStep copy(const char* kernel, ValueId from, ValueId to, const Waiting& w,
+                   uint32_t beside) const {
     ProgramStep copy;
     copy.kernel = kernel;
     copy.inputs = {from};
     copy.outputs = {to};
-    copy.node = step(w.writer).node;
+    copy.node = p_.steps[w.writer].node;
+    copy.phase = p_.steps[beside].phase;
     copy.cost_us = link_.copy_us(p_.storages[w.storage].bytes);
     copy.basis = PriceBasis::kAnalytical;
     return copy;
   }
 
-  void insert_copies() {
-    std::vector<std::vector<ProgramStep>> behind(entry_.num_steps), in_front(entry_.num_steps);
-    std::vector<StorageId> fetched(p_.storages.size());
-    std::vector<ValueId> window(p_.values.size());  // by value: the same window of what is fetched
-    for (const Waiting& w : chosen_) {
+  void insert_copies(const std::vector<Waiting>& chosen) {
+    std::vector<std::vector<ProgramStep>> behind(p_.steps.size()), in_front(p_.steps.size());
+    for (const Waiting& w : chosen) {
+      const bool crosses = entry_of_[w.writer] != entry_of_[w.reader];
       const ProgramValue whole = p_.values[w.whole];
       const auto make = [&](StorageKind kind) {
         const StorageId storage = p_.storages.push_back({p_.storages[w.storage].bytes, kind});
         return p_.values.push_back({whole.type, storage, 0});
       };
-      const ValueId host = make(StorageKind::kHost), back = make(StorageKind::kArena);
-      fetched[w.storage.v] = p_.values[back].storage;
-      window[w.whole.v] = back;
-      behind[w.writer].push_back(copy("copy_to_host", w.whole, host, w));
-      in_front[w.reader].push_back(copy("copy_from_host", host, back, w));
-      in_front[w.reader].back().phase = static_cast<uint8_t>(Phase::kBackward);
+      const ValueId host = make(crosses ? StorageKind::kHostSession : StorageKind::kHost);
+      const ValueId back = make(StorageKind::kArena);
+      p_.storages[w.storage].kind = StorageKind::kArena;  // its own entry alone reads it now
+      fetched_[w.storage.v] = {p_.values[back].storage, w.reader};
+      window_[w.whole.v] = back;
+      behind[w.writer].push_back(copy("copy_to_host", w.whole, host, w, w.writer));
+      in_front[w.reader].push_back(copy("copy_from_host", host, back, w, w.reader));
     }
-    const auto fetched_window = [&](ValueId v) {
-      const StorageId s = p_.values[v].storage;
-      if (s.v >= fetched.size() || !fetched[s.v].valid()) return v;
-      if (!window[v.v].valid()) {
-        ProgramValue value = p_.values[v];
-        value.storage = fetched[s.v];
-        window[v.v] = p_.values.push_back(std::move(value));
-      }
-      return window[v.v];
-    };
     std::vector<ProgramStep> steps;
-    for (uint32_t i = 0; i < entry_.num_steps; ++i) {
-      std::ranges::move(in_front[i], std::back_inserter(steps));
-      steps.push_back(std::move(p_.steps[entry_.first_step + i]));
-      if (i >= middle_)
-        for (ValueId& v : steps.back().inputs)
-          if (v.valid()) v = fetched_window(v);
-      std::ranges::move(behind[i], std::back_inserter(steps));
+    for (ProgramEntry& entry : p_.entries) {
+      const auto first = static_cast<uint32_t>(steps.size());
+      for (uint32_t i = entry.first_step; i < entry.first_step + entry.num_steps; ++i) {
+        std::ranges::move(in_front[i], std::back_inserter(steps));
+        steps.push_back(std::move(p_.steps[i]));
+        for (ValueId& v : steps.back().inputs) v = read_by(i, v);
+        std::ranges::move(behind[i], std::back_inserter(steps));
+      }
+      entry.first_step = first;
+      entry.num_steps = static_cast<uint32_t>(steps.size()) - first;
     }
-    const auto first = p_.steps.begin() + entry_.first_step;
-    const auto added = static_cast<uint32_t>(steps.size()) - entry_.num_steps;
-    p_.steps.insert(p_.steps.erase(first, first + entry_.num_steps),
-                    std::make_move_iterator(steps.begin()), std::make_move_iterator(steps.end()));
-    entry_.num_steps += added;
-    for (ProgramEntry& e : p_.entries)
-      if (&e > &entry_) e.first_step += added;
+    p_.steps = std::move(steps);
   }
 
+  // The window as a step finds it: in what has been fetched, from the first reader on.
+  ValueId read_by(uint32_t step, ValueId v) {
+    if (!v.valid()) return v;
+    const StorageId s = p_.values[v].storage;
+    if (s.v >= fetched_.size() || !fetched_[s.v].storage.valid() || step < fetched_[s.v].from)
+      return v;
+    if (!window_[v.v].valid()) {
+      ProgramValue value = p_.values[v];
+      value.storage = fetched_[s.v].storage;
+      window_[v.v] = p_.values.push_back(std::move(value));
+    }
+    return window_[v.v];
+  }
+
+  struct Fetched {
+    StorageId storage;
+    uint32_t from = 0;  // the step that reads it first
+  };
+
   Program& p_;
-  ProgramEntry& entry_;
   const HostLink& link_;
-  const int64_t room_bytes_;
-  std::vector<double> begins_us_;                // by step; at last, the end
-  uint32_t middle_ = kNone;                      // the first step of the backward half
-  double there_free_us_ = 0, back_free_us_ = 0;  // of the link, forwards and from the end
-  int64_t moved_bytes_ = 0, taken_bytes_ = 0;    // of storages; of host memory, at most
-  std::vector<Waiting> chosen_;
+  std::vector<EntryTimes> times_;              // by entry
+  std::vector<uint32_t> entry_of_;             // by step
+  int64_t moved_bytes_ = 0, taken_bytes_ = 0;  // of storages; of host memory, at most
+  std::vector<Fetched> fetched_;               // by storage
+  std::vector<ValueId> window_;                // by value: the same window of what is fetched
 };
 
 }  // namespace
 
 int64_t offload(Program& program, const HostLink& link) {
-  int64_t moved = 0, room = link.limit_bytes;
-  for (uint32_t e = 0; link.copy_us && e < program.entries.size(); ++e) {
-    EntryOffload entry(program, e, link, room);
-    moved += entry.run();
-    room -= entry.taken_bytes();
-  }
-  return moved;
+  return link.copy_us ? Offload(program, link).run() : 0;
 }
 
 }  // namespace shw

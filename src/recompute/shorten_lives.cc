@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "groups/form_groups.h"
 #include "ops/op_def.h"
 #include "recompute/row_parts.h"
 
@@ -222,9 +223,10 @@ class AgainWriter {
 
 // Leaves the order of the groups, but not them.
 FullestStep fullest_with_groups(Program& p, const LifeRules& rules) {
-  if (rules.form_groups) {
+  if (rules.with_groups) {
     p.entries[0].num_steps = static_cast<uint32_t>(p.steps.size());
-    rules.form_groups(p);
+    // As where its collectives have streams of their own, in the end.
+    form_groups(p, p.overlaps ? StepOrder::kOfSchedule : StepOrder::kFree);
   }
   FullestStep fullest = fullest_step(p);
   drop_fused_groups(p);

@@ -31,10 +31,10 @@ struct LifeRules {
   // By ProgramStep::node, 1: the backward pass does not repeat what the forward pass computes for
   // it.
   std::vector<uint8_t> kept_nodes = {};
-  // Puts the steps into the groups that they will run in (passes/fuse_steps.cc): what a group alone
-  // sees takes no memory, and what is done again for one of its steps is done in front of all.
-  // Without it steps run one by one.
-  std::function<void(Program&)> form_groups = {};
+  // Whether steps count as in the groups that they will run in (groups/form_groups.h): what a group
+  // alone sees takes no memory, and what is done again for one of its steps is done in front of
+  // all. If not, steps run one by one.
+  bool with_groups = false;
 };
 struct ShortenedLives {
   int64_t peak_bytes = 0;  // of live scratch, the steps one after another

@@ -25,7 +25,8 @@ class PointerWriter {
     if (base.kind == StorageBase::Kind::kFixed)
       out_.pointers[index] = base.address == nullptr ? nullptr : base.address + value.offset_bytes;
     else
-      out_.changing.push_back({index, base.port, base.offset_bytes + value.offset_bytes});
+      out_.changing.push_back(
+          {index, base.kind, base.port, base.offset_bytes + value.offset_bytes});
   }
 
  private:
@@ -69,10 +70,31 @@ EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
   return out;
 }
 
+void RunMemory::use(const Session& used) {
+  const auto memory = [](const BufferRef& buffer) {
+    return buffer == nullptr ? nullptr : static_cast<std::byte*>(buffer->data());
+  };
+  session = memory(used.memory());
+  host_session = memory(used.host_memory());
+}
+
+std::byte* RunMemory::base(StorageBase::Kind kind, PortId port) const {
+  switch (kind) {
+    case StorageBase::Kind::kSession:
+      return session;
+    case StorageBase::Kind::kHostSession:
+      return host_session;
+    case StorageBase::Kind::kPort:
+    case StorageBase::Kind::kFixed:
+      break;
+  }
+  return ports[port];
+}
+
 void point_run_at(const EntryCommands& commands, const RunMemory& memory,
                   std::vector<void*>& pointers) {
   for (const EntryCommands::RunPointer& p : commands.changing)
-    pointers[p.pointer] = (p.port.valid() ? memory.ports[p.port] : memory.session) + p.offset_bytes;
+    pointers[p.pointer] = memory.base(p.into, p.port) + p.offset_bytes;
 }
 
 Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& program,

@@ -8,6 +8,7 @@
 #include "runtime/buffer.h"
 #include "runtime/hal.h"
 #include "runtime/program_memory.h"
+#include "runtime/session.h"
 #include "runtime/step_kernels.h"
 
 namespace shw::runtime {
@@ -22,7 +23,8 @@ struct EntryCommands {
   // A pointer that changes from run to run.
   struct RunPointer {
     uint32_t pointer;
-    PortId port;  // invalid: into the session
+    StorageBase::Kind into;
+    PortId port;
     int64_t offset_bytes;
   };
 
@@ -37,10 +39,13 @@ EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
                              const ProgramMemory& memory, const StepKernels& kernels,
                              bool timed = false);
 
-// What a run is given: the memory of each port that its entry lists, and its session.
+// What a run is given: the memory of each port that its entry lists, and of its session.
 struct RunMemory {
   IndexVec<PortId, std::byte*> ports;
-  std::byte* session = nullptr;
+  std::byte *session = nullptr, *host_session = nullptr;
+
+  void use(const Session& used);
+  std::byte* base(StorageBase::Kind kind, PortId port) const;
 };
 
 // Fills in the pointers that change from run to run.

@@ -128,7 +128,7 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
                             kernels.workspace_bytes(program()), kernels.group_bytes(program())));
   alignments = port_alignments(program());
   run_memory.ports = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
-  if (program().session_bytes > 0) {
+  if (program().session_bytes > 0 || program().host_session_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(session, Session::create(owner, device, program()));
   }
   for (const ProgramEntry& entry : program().entries)
@@ -157,9 +157,10 @@ Status Executor::Impl::create_slots(size_t depth) {
     SHW_ASSIGN_OR_RETURN(event, device->create_event());
   }
   timeline = std::make_shared<Timeline>(std::move(done));
+  constexpr size_t kOfSession = 2;
   size_t most_buffers = 0;
   for (const ProgramEntry& entry : program().entries)
-    most_buffers = std::max(most_buffers, entry.inputs.size() + entry.outputs.size() + 1);
+    most_buffers = std::max(most_buffers, entry.inputs.size() + entry.outputs.size() + kOfSession);
   slots = std::vector<RunSlot>(depth);
   for (RunSlot& slot : slots) {
     for (const EntryCommands& entry : entries) slot.pointers.push_back(entry.pointers);
@@ -319,7 +320,8 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
   e.point_to(entry, inputs, outputs);
   if (session != nullptr) {
     slot.buffers.push_back(session->memory());
-    e.run_memory.session = session->data();
+    slot.buffers.push_back(session->host_memory());
+    e.run_memory.use(*session);
     session->has_run(index);
   }
   point_run_at(e.entries[index], e.run_memory, slot.pointers[index]);

@@ -114,6 +114,8 @@ StorageBase ProgramMemory::base_of(const ProgramStorage& storage) const {
       return {StorageBase::Kind::kPort, nullptr, PortId{storage.port}, storage.offset_bytes};
     case StorageKind::kSession:
       return {StorageBase::Kind::kSession, nullptr, {}, storage.offset_bytes};
+    case StorageKind::kHostSession:
+      return {StorageBase::Kind::kHostSession, nullptr, {}, storage.offset_bytes};
   }
   return {StorageBase::Kind::kFixed};
 }

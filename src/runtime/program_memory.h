@@ -33,10 +33,10 @@ class DeviceMemory {
 
 // Where byte 0 of a storage is.
 struct StorageBase {
-  enum class Kind : uint8_t { kFixed, kPort, kSession } kind;
+  enum class Kind : uint8_t { kFixed, kPort, kSession, kHostSession } kind;
   std::byte* address = nullptr;  // kFixed: known when the plan is loaded; null: without memory
   PortId port = {};              // kPort: the buffer that a run is given for it
-  int64_t offset_bytes = 0;      // within that buffer; kSession: within the session of a run
+  int64_t offset_bytes = 0;      // within that buffer, or that memory of the run's session
 };
 
 class ProgramMemory {

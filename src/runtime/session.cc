@@ -8,11 +8,15 @@ namespace shw::runtime {
 
 Result<std::shared_ptr<Session>> Session::create(Owner owner, std::shared_ptr<Device> device,
                                                  const Program& program) {
-  SHW_ASSIGN_OR_RETURN(
-      BufferRef memory,
-      Buffer::allocate(std::move(device), {program.session_bytes, arena_alignment(program)}));
-  return std::shared_ptr<Session>(
-      new Session(std::move(owner), std::move(memory), program.entries.size()));
+  std::shared_ptr<Session> session(new Session(std::move(owner), program.entries.size()));
+  SHW_ASSIGN_OR_RETURN(session->memory_,
+                       Buffer::allocate(device, {program.session_bytes, arena_alignment(program)}));
+  if (program.host_session_bytes > 0) {
+    SHW_ASSIGN_OR_RETURN(session->host_memory_,
+                         Buffer::allocate(device, {program.host_session_bytes,
+                                                   arena_alignment(program), MemoryKind::kHost}));
+  }
+  return session;
 }
 
 Status Session::check(const Owner& owner, const Program& program, size_t entry) const {

@@ -1,6 +1,6 @@
 // What entries leave to those that run after them, such as a forward pass its backward pass. Each
-// session has its own memory, so several may be under way. Calls are the executor's; one thread at
-// a time.
+// session has its own memory, on the device and of the host, so several may be under way. Calls are
+// the executor's; one thread at a time.
 #pragma once
 #include <memory>
 #include <vector>
@@ -21,14 +21,15 @@ class Session {
   // must run before this one has not.
   Status check(const Owner& owner, const Program& program, size_t entry) const;
   void has_run(size_t entry) { has_run_[entry] = true; }
-  std::byte* data() const { return static_cast<std::byte*>(memory_->data()); }
-  const BufferRef& memory() const { return memory_; }  // runs hold it until they have ended
+  // Runs hold both until they have ended.
+  const BufferRef& memory() const { return memory_; }
+  const BufferRef& host_memory() const { return host_memory_; }  // null: none is needed
 
  private:
-  Session(Owner owner, BufferRef memory, size_t num_entries)
-      : owner_(std::move(owner)), memory_(std::move(memory)), has_run_(num_entries, false) {}
+  Session(Owner owner, size_t num_entries)
+      : owner_(std::move(owner)), has_run_(num_entries, false) {}
   Owner owner_;
-  BufferRef memory_;
+  BufferRef memory_, host_memory_;
   std::vector<bool> has_run_;  // by entry
 };
 

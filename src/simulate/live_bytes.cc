@@ -54,8 +54,9 @@ class EntryLives {
       add(c.host, t.first, t.last + 1);
     else if (storage.kind == StorageKind::kArena)
       add(c.arena, t.first, t.last + 1);
-    else if (storage.kind == StorageKind::kSession)
-      add(c.session, written_first_[s] ? t.first : 0, entry_.num_steps);
+    else if (is_in_session(storage.kind))
+      add(is_in_host(storage.kind) ? c.host : c.session, written_first_[s] ? t.first : 0,
+          entry_.num_steps);
   }
 
   // Each storage once: an output that updates an input in place shares its storage.

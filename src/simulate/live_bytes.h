@@ -37,13 +37,14 @@ class LiveBytes {
   std::vector<int64_t> bytes_;
 };
 
-inline constexpr size_t kNumStorageKinds = 10;  // StorageKind; 0 is no kind
+inline constexpr size_t kNumStorageKinds = 11;  // StorageKind; 0 is no kind
 
 // What one entry holds while each of its steps runs, by whose memory it is.
 //   arena    from the first step that touches a storage to the last
 //   session  from the first step that writes a storage to the end of the entry; what the entry only
 //            reads was there before, and is there throughout
-//   host     storages of host memory, and those that a caller has put there: as those of the arena
+//   host     storages of host memory, and those that a caller has put there: as those of the arena;
+//            those of a session: as the session's
 //   others   the ports of the entry, and all state and constants: throughout
 struct LiveCurves {
   std::vector<int64_t> arena, session, host;     // by step of the entry

@@ -68,7 +68,7 @@ class Sweep {
                 s.objective_us,
                 recomputation(p).us,
                 0,
-                p.host_bytes,
+                host_memory_bytes(p),
                 std::max(s.step_bound_us, 0.0)};
     point.ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     return point;
@@ -130,7 +130,7 @@ struct Question {
   int limits = 16;
   std::string input_layout{}, output_layout{};  // with them, gradients are reduced in f32
 };
-int64_t host_memory_bytes = 0;
+int64_t host_limit_bytes = 0;
 
 Status ask(const Question& q) {
   SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(q.graph));
@@ -146,7 +146,7 @@ Status ask(const Question& q) {
   }
   options.keep_graph = false;
   options.recompute = {.kind = RecomputePolicy::Kind::kAuto};
-  options.host_memory_bytes = host_memory_bytes;
+  options.host_memory_bytes = host_limit_bytes;
   return Sweep(bytes, options).run(q.limits);
 }
 
@@ -180,7 +180,7 @@ Status run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc > 2 && argv[1] == std::string("--host")) {
-    host_memory_bytes = static_cast<int64_t>(1e9 * std::atof(argv[2]));
+    host_limit_bytes = static_cast<int64_t>(1e9 * std::atof(argv[2]));
     argv += 2;
     argc -= 2;
   }

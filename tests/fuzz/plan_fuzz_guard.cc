@@ -67,6 +67,7 @@ Guards move_apart(Program& program) {
   guards.push_back(lay_out(program, StorageKind::kSession, 11, &program.session_bytes));
   guards.push_back(lay_out(program, StorageKind::kHost, 13, &program.host_bytes));
   guards.push_back(lay_out(program, StorageKind::kGroup, 17, &program.group_bytes));
+  guards.push_back(lay_out(program, StorageKind::kHostSession, 19, &program.host_session_bytes));
   return guards;
 }
 

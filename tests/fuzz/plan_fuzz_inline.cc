@@ -135,7 +135,7 @@ Result<std::unique_ptr<InlineRank>> InlineRank::create(const Plan& plan, int64_t
   SHW_ASSIGN_OR_RETURN(r->memory_, runtime::ProgramMemory::create(r->device_, p, mesh, rank,
                                                                   r->kernels_.workspace_bytes(p),
                                                                   r->kernels_.group_bytes(p)));
-  if (p.session_bytes > 0) {
+  if (p.session_bytes + p.host_session_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(r->session_,
                          runtime::Session::create(std::make_shared<const char>(), r->device_, p));
   }
@@ -152,7 +152,8 @@ Result<std::unique_ptr<InlineRank>> InlineRank::create(const Plan& plan, int64_t
 
 Status InlineRank::run(size_t entry, const IndexVec<PortId, std::byte*>& ports) {
   std::vector<void*> pointers = entries_[entry].pointers;
-  const runtime::RunMemory run{ports, session_ == nullptr ? nullptr : session_->data()};
+  runtime::RunMemory run{ports};
+  if (session_ != nullptr) run.use(*session_);
   runtime::point_run_at(entries_[entry], run, pointers);
   runtime::replay(entries_[entry], on_, kernels_, pointers.data(), ended_);
   const Status status = fault_.status();

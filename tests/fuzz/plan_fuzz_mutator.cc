@@ -438,6 +438,7 @@ class Mutator {
     place(StorageKind::kSession, &p_.session_bytes);
     place(StorageKind::kHost, &p_.host_bytes);
     place(StorageKind::kGroup, &p_.group_bytes);
+    place(StorageKind::kHostSession, &p_.host_session_bytes);
   }
 
   void place(StorageKind kind, int64_t* total) {

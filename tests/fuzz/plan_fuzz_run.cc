@@ -155,7 +155,7 @@ constexpr size_t kMaxSteps = 48, kMaxValues = 256, kMaxPorts = 64, kMaxEntries =
 }  // namespace
 
 bool is_small(const Program& p) {
-  int64_t ranks = 1, bytes = p.arena_bytes + p.session_bytes + p.host_bytes;
+  int64_t ranks = 1, bytes = p.arena_bytes + p.session_bytes + host_memory_bytes(p);
   for (const Mesh::Axis& a : p.mesh)
     if (a.size > kMaxRanks || (ranks *= a.size) > kMaxRanks) return false;
   if (p.steps.size() > kMaxSteps || p.values.size() > kMaxValues || p.ports.size() > kMaxPorts ||

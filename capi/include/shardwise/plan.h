@@ -34,7 +34,7 @@ typedef struct shw_plan_summary {
   uint64_t mesh_hash;
   int64_t arena_bytes;            /* scratch memory of one rank */
   int64_t session_bytes;          /* of one session of one rank */
-  int64_t host_bytes;             /* host memory of one rank, where results wait */
+  int64_t host_bytes;             /* host memory of one rank and one session, where results wait */
   int64_t live_peak_bytes;        /* lower bound of arena_bytes: the largest sum of live buffers */
   int64_t memory_limit_bytes;     /* of the options; 0: none */
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner

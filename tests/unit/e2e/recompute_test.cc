@@ -389,6 +389,46 @@ TEST(RecomputeAuto, GivesTheSameBitsWithHostMemory) {
   EXPECT_LE(little->program.host_bytes, 1 << 14);
 }
 
+// The same where forward and backward are entries: what waits is the session's, in host memory.
+TEST(RecomputeApart, GivesTheSameBitsWithHostMemory) {
+  CompileOptions options =
+      with({.mesh = "dp=2,tp=4", .entries = {"forward", "backward", "infer"}}, "auto");
+  options.hardware = R"({"name": "linked", "base": "h100",
+                         "device": {"host_bytes_per_s": 1e12, "launch_us": 0.001}})";
+  options.memory_limit_bytes = int64_t{1} << 40;
+  const auto plain = testing::llama_tiny().plan_of(options);
+  ASSERT_NE(plain, nullptr);
+  EXPECT_EQ(host_memory_bytes(plain->program), 0);
+  const auto expected = run_apart(plain, testing::llama_tiny().tensors());
+  options.placements = placements_json(*plain);
+  options.memory_limit_bytes = plain->summary.memory_program_bytes * 6 / 10;
+  double last_us = std::numeric_limits<double>::infinity();
+  for (const int64_t host : {int64_t{0}, int64_t{1} << 15, int64_t{1} << 30}) {
+    SCOPED_TRACE(host);
+    options.host_memory_bytes = host;
+    const auto plan = testing::llama_tiny().plan_of(options);
+    ASSERT_NE(plan, nullptr);
+    const Program& p = plan->program;
+    EXPECT_LE(host_memory_bytes(p), host);
+    EXPECT_LE(plan->summary.memory_program_bytes, options.memory_limit_bytes);
+    double us = 0;
+    for (const ProgramEntry& e : p.entries) {
+      const Simulation s = simulate(p, e);
+      EXPECT_LE(s.live.device_peak, options.memory_limit_bytes) << e.name;
+      us += e.weight * s.total_us;
+    }
+    EXPECT_LE(us, last_us);
+    EXPECT_EQ(run_apart(plan, testing::llama_tiny().tensors()), expected);
+    if (host < 1 << 30) {
+      last_us = us;
+      continue;
+    }
+    EXPECT_LT(us, last_us);
+    EXPECT_GT(p.host_session_bytes, 0);
+    EXPECT_EQ(p.host_bytes, 0);
+  }
+}
+
 TEST(Recompute, OfAnEntryWithoutABackwardHalfIsNothing) {
   const auto infer =
       testing::llama_tiny().plan_of(with({.mesh = "dp=2,tp=4", .entries = {"infer"}}, "full"));

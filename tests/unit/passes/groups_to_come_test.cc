@@ -1,5 +1,5 @@
 // Scheduling that knows which groups of fused steps there will be.
-#include "passes/groups_to_come.h"
+#include "groups/form_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -56,14 +56,14 @@ TEST(GroupsToCome, TheFirstStepWaitsForAll) {
 }
 
 // The first order is the one that the program has.
-TEST(GroupsToCome, AScheduleThatDoesNotCountThemKeepsThemWhole) {
-  for (const bool counts : {false, true}) {
-    SCOPED_TRACE(counts);
+TEST(GroupsToCome, AScheduleInWhichTheyFreeMemoryKeepsThemWhole) {
+  for (const bool frees : {true, false}) {
+    SCOPED_TRACE(frees);
     Gathered g;
-    g.s.p.counts_groups = counts;
+    g.s.p.groups_free_memory = frees;
     g.s.p.prefetch_bytes = 0;
     g.s.run(kScheduleCollectives);
-    EXPECT_EQ(g.s.run(kFuseSteps), counts ? 0u : 1u);
+    EXPECT_EQ(g.s.run(kFuseSteps), frees ? 1u : 0u);
   }
 }
 

@@ -29,7 +29,7 @@ struct Damage {
 TEST(Verify, RefusesWhatIsNotSound) {
   const Damage damages[] = {
       {"mesh", [](Program& p) { p.mesh[0].size = 0; }, "sizes are at least 1"},
-      {"storage kind", [](Program& p) { p.storages[StorageId{0}].kind = StorageKind(10); },
+      {"storage kind", [](Program& p) { p.storages[StorageId{0}].kind = StorageKind(11); },
        "unknown kind"},
       {"scratch of a port", [](Program& p) { p.storages[StorageId{3}].port = 0; },
        "storage 3: it is scratch, and says that it belongs to a port"},
@@ -471,6 +471,29 @@ TEST(Verify, HostMemoryIsUsedAgainOnlyWhereItIsFree) {
   EXPECT_NE(twice(3).message().find("storage 6 is used after its bytes went to another"),
             std::string::npos)
       << twice(3).message();
+}
+
+// A session's part of host memory is used once: entries leave there what others find.
+TEST(Verify, SessionsInHostMemoryKeepEachStorage) {
+  Program p = with_host_memory();
+  ProgramStorage& host = p.storages[p.values[p.steps[2].outputs[0]].storage];
+  host.kind = StorageKind::kHostSession;
+  p.host_bytes = 0;
+  p.host_session_bytes = 256;
+  EXPECT_TRUE(verify(p, true).ok()) << verify(p, true).message();
+  EXPECT_NE(to_text(p).find("session in host memory 256 bytes"), std::string::npos);
+  EXPECT_NE(to_text(p).find("@host_session6 = copy_to_host"), std::string::npos);
+  EXPECT_EQ(host_memory_bytes(p), 256);
+  EXPECT_EQ(host_copy(p, p.steps[2]), HostCopy::kToHost);
+  Program short_of = p;
+  short_of.host_session_bytes = 128;
+  EXPECT_NE(verify(short_of, true).message().find("beyond the session in host memory of 128"),
+            std::string::npos)
+      << verify(short_of, true).message();
+  p.storages.push_back(host);
+  EXPECT_NE(verify(p, true).message().find("two storages of the session share bytes"),
+            std::string::npos)
+      << verify(p, true).message();
 }
 
 TEST(Program, LinksHaveStreamsOfTheirOwn) {

@@ -113,6 +113,82 @@ TEST(Offload, OfOneHalfIsNothing) {
   EXPECT_EQ(stack.move(1), 0);
 }
 
+// Forward and backward as entries of their own, with what waits in the session.
+struct StackApart : Stack {
+  explicit StackApart(int layers) : Stack(layers) {
+    Program& p = s.p;
+    const auto half = static_cast<uint32_t>(layers);
+    p.entries.push_back({.name = "backward",
+                         .inputs = {p.entries[0].inputs[1]},
+                         .outputs = p.entries[0].outputs,
+                         .first_step = half,
+                         .num_steps = half,
+                         .after = {0}});
+    p.entries[0].inputs.pop_back();
+    p.entries[0].outputs.clear();
+    p.entries[0].num_steps = half;
+    for (ValueId v : kept) storage(v).kind = StorageKind::kSession;
+  }
+  ProgramStorage& storage(ValueId v) { return s.p.storages[s.p.values[v].storage]; }
+};
+
+TEST(OffloadApart, WaitsInTheSession) {
+  StackApart stack(4);
+  // Copies end at 25, 40 and 55 µs: the forward entry ends at 40, and the backward entry has 60 µs
+  // before it reads the first value.
+  EXPECT_EQ(stack.move(15), 200);
+  EXPECT_EQ(stack.kernels(),
+            (Names{"kernel", "copy_to_host", "kernel", "copy_to_host", "kernel", "kernel", "kernel",
+                   "kernel", "copy_from_host", "kernel", "copy_from_host", "kernel"}));
+  const Program& p = stack.s.p;
+  EXPECT_EQ(p.entries[0].num_steps, 6u);
+  EXPECT_EQ(p.entries[1].first_step, 6u);
+  EXPECT_EQ(p.entries[1].num_steps, 6u);
+  EXPECT_EQ(stack.storage(p.steps[1].outputs[0]).kind, StorageKind::kHostSession);
+  EXPECT_EQ(p.steps[10].inputs, p.steps[1].outputs);
+  EXPECT_EQ(p.steps[11].inputs[1], p.steps[10].outputs[0]);
+  EXPECT_EQ(stack.storage(stack.kept[0]).kind, StorageKind::kArena) << "of its own entry alone";
+  EXPECT_EQ(stack.storage(stack.kept[3]).kind, StorageKind::kSession) << "it is read at once";
+}
+
+TEST(OffloadApart, KeepsWithinHostMemoryWhichTheMemoryPassFinds) {
+  StackApart stack(4);
+  EXPECT_EQ(stack.move(1, 3 * 256 - 1), 200);
+  static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};
+  Monitor monitor;
+  const auto reports = run_passes(stack.s.p, kPasses, monitor);
+  ASSERT_TRUE(reports.ok()) << reports.status().message();
+  const Program& p = stack.s.p;
+  EXPECT_EQ(p.host_session_bytes, 2 * 256);
+  EXPECT_EQ(p.host_bytes, 0);
+  EXPECT_EQ(p.session_bytes, 2 * 256);
+  const Status sound = verify(p, true);
+  EXPECT_TRUE(sound.ok()) << sound.message();
+  const Simulation forward = simulate(p, p.entries[0]), backward = simulate(p, p.entries[1]);
+  EXPECT_EQ(forward.live.host.back(), 200) << "the backward entry comes for it";
+  EXPECT_EQ(backward.live.host.front(), 200);
+  EXPECT_EQ(forward.total_us + backward.total_us, 4 * 10 + 4 * 20);
+}
+
+// A third entry reads it, too: it cannot be fetched for one alone.
+TEST(OffloadApart, LeavesWhatSeveralEntriesRead) {
+  StackApart stack(3);
+  Program& p = stack.s.p;
+  p.entries.push_back({.name = "other",
+                       .inputs = {},
+                       .outputs = {},
+                       .first_step = 6,
+                       .num_steps = 1,
+                       .after = {0}});
+  ProgramStep step = p.steps[5];
+  step.inputs = {stack.kept[0]};
+  step.outputs = {stack.s.value(100)};
+  p.steps.push_back(step);
+  EXPECT_EQ(stack.move(1), 100);
+  EXPECT_EQ(stack.storage(stack.kept[0]).kind, StorageKind::kSession);
+  EXPECT_EQ(stack.storage(stack.kept[1]).kind, StorageKind::kArena);
+}
+
 // The schedule runs the copies beside compute, and the memory that they free is used again.
 TEST(Offload, IsHiddenByTheSchedule) {
   const auto planned = [](Program p) {

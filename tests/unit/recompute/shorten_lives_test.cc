@@ -213,25 +213,20 @@ TEST(RowParts, PointwiseStepsRunForSomeRowsAtATime) {
 // beside the group is computed again in front of all of it.
 TEST(ShortenLives, StepsOfAGroupCountAsOne) {
   TensorSketch s;
-  const ValueId x = s.input({64, 64}), w = s.parameter({16, 64});
-  const ValueId g = s.step("all_gather", {w}, {4, 16, 64}, 5);
-  s.output(s.step("sort", {g}, {64, 64}, 20));
-  ValueId large = s.step("sort", {x}, {256, 64}, 20);
-  large = s.step("sort", {large}, {256, 64}, 20);
-  s.output(s.step("sort", {large}, {64, 64}, 20));
-  const ValueId a = s.step("exp", {x}, {64, 64}, 8);
+  const ValueId x = s.input({128, 128}), w = s.parameter({32, 128});
+  const ValueId g = s.step("all_gather", {w}, {4, 32, 128}, 5);
+  s.output(s.step("sort", {g}, {128, 128}, 20));
+  ValueId large = s.step("sort", {x}, {512, 128}, 20);
+  large = s.step("sort", {large}, {512, 128}, 20);
+  s.output(s.step("sort", {large}, {128, 128}, 20));
+  const ValueId a = s.step("exp", {x}, {128, 128}, 8);
   ProgramValue whole = s.p.values[g];
-  whole.type = row_major(Dtype::kF32, {64, 64});
-  s.output(s.step("mul", {a, s.p.values.push_back(whole)}, {64, 64}, 8));
-  const auto form_groups = [&](Program& p) {  // exp and mul
-    const auto exp = std::ranges::find(p.steps, "exp", &ProgramStep::kernel);
-    p.fused_groups = {{static_cast<uint32_t>(exp - p.steps.begin()), 2, {64, 64}, {2}}};
-    p.storages[p.values[a].storage].kind = StorageKind::kGroup;
-  };
-  const ShortenedLives lives = shorten_lives(s.p, 0, {.form_groups = form_groups});
+  whole.type = row_major(Dtype::kF32, {128, 128});
+  s.output(s.step("mul", {a, s.p.values.push_back(whole)}, {128, 128}, 8));
+  const ShortenedLives lives = shorten_lives(s.p, 0, {.with_groups = true});
   EXPECT_TRUE(verify(s.p, false).ok());
   EXPECT_TRUE(s.p.fused_groups.empty());
-  EXPECT_EQ(lives.peak_bytes, 2 * 4 * 16384) << "the large ones";
+  EXPECT_EQ(lives.peak_bytes, 2 * 4 * 65536) << "the large ones";
   EXPECT_EQ(s.kernels(),
             (Names{"all_gather", "sort", "sort", "sort", "sort", "all_gather", "exp", "mul"}));
 }

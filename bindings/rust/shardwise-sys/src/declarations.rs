@@ -615,7 +615,7 @@ pub struct shw_plan_summary {
     pub arena_bytes: i64,
     /// of one session of one rank
     pub session_bytes: i64,
-    /// host memory of one rank, where results wait
+    /// host memory of one rank and one session, where results wait
     pub host_bytes: i64,
     /// lower bound of arena_bytes: the largest sum of live buffers
     pub live_peak_bytes: i64,

@@ -42,7 +42,7 @@ record! {
         arena_bytes: i64,
         /// Of one session of one rank.
         session_bytes: i64,
-        /// Host memory of one rank, where results wait.
+        /// Host memory of one rank and one session, where results wait.
         host_bytes: i64,
         /// Lower bound of `arena_bytes`.
         live_peak_bytes: i64,
