@@ -12,14 +12,11 @@ namespace {
 // Tables whose steps are timed in turn: a model has some twenty kinds of kernels, and the code of
 // these stays in the nearer caches.
 constexpr size_t kTablesInTurn = 20;
-// Steps are timed among others of their size, by the bytes of operands and results: behind one that
-// reads much, a small one would find nothing in the nearer caches.
-constexpr int64_t kClassBytes[] = {1 << 12, 1 << 14, 1 << 17, 1 << 20, INT64_MAX};
+// Steps are timed among others of their size, by the bytes of their results.
+constexpr int64_t kClassBytes[] = {1 << 12, 1 << 15, 1 << 18, INT64_MAX};
 
-size_t class_of(const Program& program, const ProbeMaker::Step& step) {
+size_t class_of(const ProbeMaker::Step& step) {
   int64_t bytes = 0;
-  for (const ValueId v : step.step.inputs)
-    if (v.valid()) bytes += program.values[v].type.bytes();
   for (const TensorType& type : step.results) bytes += type.bytes();
   size_t c = 0;
   while (bytes > kClassBytes[c]) ++c;
@@ -86,8 +83,7 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
   const size_t mixes = (tables_.size() + kTablesInTurn - 1) / kTablesInTurn;
   std::vector<std::vector<size_t>> classes(std::size(kClassBytes) * mixes);
   for (size_t i = 0; i < points_.size(); ++i)
-    classes[class_of(maker_.program(), points_[i].step) * mixes + points_[i].table % mixes]
-        .push_back(i);
+    classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
   std::erase_if(classes, [](const auto& members) { return members.empty(); });
   std::vector<size_t> entries;
   for (std::vector<size_t>& members : classes) {
