@@ -18,7 +18,6 @@ namespace shw::cost {
 //                                          .causal and .biased likewise
 //   convolution, convolution_backward      places of the result in all samples, channels of the
 //                                          result, terms of a sum: of one group
-//   a formula and ".fused"                 elements
 //   all others                             elements, and those of a row: of the longest stretch
 //                                          that the kernel walks in one loop, at most kLongRow
 struct KernelTimes {

@@ -42,17 +42,23 @@ constexpr std::string_view kFormulas[] = {"neg",
                                           "tanh_backward",
                                           "threshold_backward"};
 constexpr std::string_view kSums[] = {"sum", "mean"};
+constexpr std::string_view kCasts[] = {"convert_element_type", "dtype_cast"};  // f32 and bf16
+constexpr Dtype kTypes[] = {Dtype::kF32, Dtype::kBF16};
 
-constexpr int64_t kChainElements[] = {2048, 32768}, kChainRows[] = {32, KernelTimes::kLongRow};
+constexpr int64_t kChainElements[] = {1024, 32768};
+// Shorter rows that do not lie one behind another take as much as vectors.
+constexpr int64_t kChainRows[] = {4, 32, KernelTimes::kLongRow};
 constexpr int64_t kChainSlices = 4;
 // A step more takes what a chain of so many takes more than a shorter one.
 constexpr int64_t kShort = 2, kLong = 8;
 constexpr double kLeastStepUs = 1e-4;  // where a clock finds no difference
 
-const MeasuredKernel& kernel_of(std::string_view key) {
-  return *std::ranges::find_if(measured_kernels(), [&](const MeasuredKernel& k) {
+MeasuredKernel kernel_of(std::string_view key, Dtype dtype) {
+  MeasuredKernel kernel = *std::ranges::find_if(measured_kernels(), [&](const MeasuredKernel& k) {
     return k.key == key && k.dtype == Dtype::kF32;
   });
+  kernel.dtype = dtype;
+  return kernel;
 }
 
 // Groups of one entry. The last step of each has the only result that others may read.
@@ -66,11 +72,12 @@ class GroupMaker {
 
   // So many steps of a kernel. Their results are added up, so that steps do not wait for one
   // another: a group has other work meanwhile. Sums of rows do wait, as in norms: the row is
-  // multiplied by its sum, and summed again.
+  // multiplied by its sum, and summed again. What casts also casts back: both are steps.
   void add_chain(const MeasuredKernel& kernel, const Extent& extent, int64_t links) {
     KernelCase link = kernel.make(kernel, maker_, extent);
-    const TensorType whole = row_major(Dtype::kF32, extent.matrix());
-    const bool is_sum = link.results[0].shape != whole.shape;
+    const TensorType whole = row_major(kernel.dtype, extent.matrix());
+    const bool is_sum = link.results[0].shape != whole.shape,
+               is_cast = link.results[0].dtype != whole.dtype;
     const auto first_step = static_cast<uint32_t>(p_.steps.size());
     used_ = 0;
     ValueId last = maker_.operand(Source::kFirst, whole);
@@ -78,7 +85,14 @@ class GroupMaker {
       if (is_sum) link.step.inputs[0] = last;
       ProgramStep join;
       join.kernel = is_sum ? "mul" : "add";
-      join.inputs = {last, add(link.step, link.results[0], false)};
+      ValueId made = add(link.step, link.results[0], false);
+      if (is_cast) {
+        ProgramStep back = link.step;
+        back.inputs = {made};
+        back.attrs.set(AttrKey::kDtype, kernel.dtype);
+        made = add(back, whole, false);
+      }
+      join.inputs = {last, made};
       last = add(join, whole, i == links - 1);
     }
     const auto steps = static_cast<uint32_t>(p_.steps.size()) - first_step;
@@ -104,39 +118,54 @@ class GroupMaker {
   int64_t used_ = 0;
 };
 
+bool is_sum(const KernelTimes& table) {
+  return std::ranges::any_of(kSums, [&](std::string_view key) {
+    return table.kernel == std::string(key) + std::string(KernelTimes::kFused);
+  });
+}
+
 // The tables without times: for each of its points a chain follows, and a longer one.
 std::vector<KernelTimes> tables_of(GroupMaker& groups) {
   std::vector<KernelTimes> tables;
-  const auto begin = [&](std::string_view key, std::vector<std::vector<int64_t>> sizes) {
-    tables.push_back(
-        {std::string(key) + std::string(KernelTimes::kFused), Dtype::kF32, std::move(sizes), {}});
-  };
-  const auto add_point = [&](std::string_view key, const Extent& extent) {
-    for (const int64_t links : {kShort, kLong}) groups.add_chain(kernel_of(key), extent, links);
-  };
-  for (const std::string_view key : kFormulas) {
-    begin(key, {{std::begin(kChainElements), std::end(kChainElements)}});
-    for (const int64_t n : kChainElements) add_point(key, {n, KernelTimes::kLongRow});
-  }
-  for (const std::string_view key : kSums) {
-    begin(key, {{std::begin(kChainElements), std::end(kChainElements)},
-                {std::begin(kChainRows), std::end(kChainRows)}});
+  const auto add_table = [&](std::string_view key, Dtype dtype) {
+    tables.push_back({std::string(key) + std::string(KernelTimes::kFused),
+                      dtype,
+                      {{std::begin(kChainElements), std::end(kChainElements)},
+                       {std::begin(kChainRows), std::end(kChainRows)}},
+                      {}});
     for (const int64_t n : kChainElements)
-      for (const int64_t row : kChainRows) add_point(key, {n, row});
-  }
+      for (const int64_t row : kChainRows)
+        for (const int64_t links : {kShort, kLong})
+          groups.add_chain(kernel_of(key, dtype), {n, row}, links);
+  };
+  for (const Dtype dtype : kTypes)
+    for (const std::string_view key : kFormulas) add_table(key, dtype);
+  for (const std::string_view key : kCasts) add_table(key, Dtype::kF32);
+  for (const std::string_view key : kSums) add_table(key, Dtype::kF32);
   return tables;
 }
 
-// Of tables with so many axes: takes off what joins the links of a chain, a share of another table.
-void take_off(std::vector<KernelTimes>& tables, std::string_view joining, double share,
-              size_t axes) {
+// Takes off what joins the links of a chain, a share of another table.
+void take_off(std::vector<KernelTimes>& tables, bool of_sums, std::string_view joining, Dtype dtype,
+              double share) {
   const std::string key = std::string(joining) + std::string(KernelTimes::kFused);
-  const KernelTimes join = *cost::find_times(tables, key, Dtype::kF32);
+  const KernelTimes join = *cost::find_times(tables, key, dtype);
   for (KernelTimes& table : tables) {
-    if (table.sizes.size() != axes) continue;
-    const size_t apart = table.us.size() / join.us.size();
+    if (is_sum(table) != of_sums || table.dtype != dtype) continue;
     for (size_t i = 0; i < table.us.size(); ++i)
-      table.us[i] = std::max(table.us[i] - share * join.us[i / apart], kLeastStepUs);
+      table.us[i] = std::max(table.us[i] - share * join.us[i], kLeastStepUs);
+  }
+}
+
+// A link of these is a cast and the one back, each of which is taken for half of it.
+void share_casts(std::vector<KernelTimes>& tables) {
+  for (const std::string_view key : kCasts) {
+    const std::string name = std::string(key) + std::string(KernelTimes::kFused);
+    KernelTimes& both = *std::ranges::find(tables, name, &KernelTimes::kernel);
+    for (double& us : both.us) us = std::max(us / 2, kLeastStepUs);
+    KernelTimes back = both;
+    back.dtype = Dtype::kBF16;
+    tables.push_back(std::move(back));
   }
 }
 
@@ -156,8 +185,10 @@ Result<std::vector<KernelTimes>> measure_groups() {
     for (size_t i = 0; i < points; ++i, next += 2)
       table.us.push_back(std::max((us[next + 1] - us[next]) / (kLong - kShort), kLeastStepUs));
   }
-  take_off(tables, "add", 0.5, 1);  // a link of its own chain has two of them
-  take_off(tables, "mul", 1, 2);
+  for (const Dtype dtype : kTypes)
+    take_off(tables, false, "add", dtype, 0.5);  // a link of its own chain has two of them
+  take_off(tables, true, "mul", Dtype::kF32, 1);
+  share_casts(tables);
   return tables;
 }
 

@@ -122,10 +122,24 @@ KernelCase of_rows(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) 
   return c;
 }
 
+KernelCase of_columns(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
+  KernelCase c = unary(k, maker, n);
+  c.results = {row_major(k.dtype, {1, n.matrix()[1]})};
+  c.step.attrs.set(AttrKey::kDims, std::vector<int64_t>{0});
+  c.step.attrs.set(AttrKey::kKeepDim, true);
+  return c;
+}
+
 KernelCase searched(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
   KernelCase c = unary(k, maker, n);
   c.results = {row_major(Dtype::kI64, {n.matrix()[0]})};
   c.step.attrs.set(AttrKey::kDim, int64_t{-1});
+  return c;
+}
+
+KernelCase extreme(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
+  KernelCase c = searched(k, maker, n);
+  c.results.insert(c.results.begin(), row_major(k.dtype, {n.matrix()[0]}));
   return c;
 }
 
@@ -340,11 +354,14 @@ constexpr MeasuredKernel kKernels[] = {
     {"local_slice", "clone", kF32, window},
     {"sum", "sum", kF32, of_rows},
     {"mean", "mean", kF32, of_rows},
+    {"sum.columns", "sum", kF32, of_columns},
+    {"mean.columns", "mean", kF32, of_columns},
     {"var", "var", kF32, of_rows, true},
     {"amax", "amax", kF32, of_rows},
     {"any", "any", Dtype::kBool, of_rows, true},
     {"sum", "sum", Dtype::kI64, of_rows},
     {"argmax", "argmax", kF32, searched, true},
+    {"max", "max", kF32, extreme, true},
     {"softmax", "softmax", kF32, unary_rows},
     {"log_softmax", "log_softmax", kF32, unary_rows},
     {"softmax_backward_data", "softmax_backward_data", kF32, binary_rows},
@@ -359,9 +376,9 @@ constexpr MeasuredKernel kKernels[] = {
     {"fused_rms_norm", "fused_rms_norm", kF32, rms_norm},
     {"fused_rms_norm_backward", "fused_rms_norm_backward", kF32, rms_norm_backward},
     {"embedding", "embedding", kF32, looked_up},
-    {"index", "index", kF32, looked_up},
-    {"index", "index", Dtype::kI64, looked_up},
-    {"index_put", "index_put", kF32, put, true},
+    {"index", "index", kF32, looked_up, true, true},
+    {"index", "index", Dtype::kI64, looked_up, true, true},
+    {"index_put", "index_put", kF32, put, true, true},
     {"index_select", "index_select", kF32, looked_up},
     {"embedding_dense_backward", "embedding_dense_backward", kF32, table_gradient},
     {"gather", "gather", kF32, gathered, true},

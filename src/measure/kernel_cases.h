@@ -23,7 +23,8 @@ struct MeasuredKernel {
   std::string_view kernel;  // that runs
   Dtype dtype;
   KernelCase (*make)(const MeasuredKernel&, ProbeMaker&, const Extent&);
-  bool is_slow = false;  // takes long for an element, so that large sizes need not be measured
+  bool is_slow = false;   // takes long for an element, so that large sizes need not be measured
+  bool looks_up = false;  // rows by number, which may be of one element
 };
 
 std::span<const MeasuredKernel> measured_kernels();

@@ -16,14 +16,15 @@ namespace {
 using cost::Basis;
 using cost::KernelTimes;
 
-constexpr int64_t kElements[] = {64, 2048, 32768, 524288};  // up to 2 MiB of f32
-constexpr int64_t kRows[] = {4, 32, KernelTimes::kLongRow};
+constexpr int64_t kElements[] = {64, 2048, 32768, 524288};      // up to 2 MiB of f32
+constexpr int64_t kRows[] = {1, 4, 32, KernelTimes::kLongRow};  // 1: of look-ups alone
 constexpr int64_t kMostElements = 524288, kSlowElements = 32768;
 constexpr int64_t kSourceBytes = kMostElements * 16;
 // Tensors of a size that a model touches before it comes back to one.
 constexpr int64_t kPlaces = 64;
-constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024};
-constexpr int64_t kKeys[] = {16, 32, 64, 128, 256, 1024}, kWidths[] = {8, 32, 128};
+constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024}, kBF16Sizes[] = {16, 64, 256, 1024};
+constexpr int64_t kKeys[] = {4, 16, 32, 64, 128, 256, 1024}, kWidths[] = {8, 32, 128};
+constexpr int64_t kBF16Keys[] = {16, 32, 64, 256, 1024};
 constexpr int64_t kQueries = 512;  // of all heads of a launch: a small head is not the whole of one
 constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {1, 8, 64, 256},
                   kInChannels[] = {1, 4, 32, 128};
@@ -32,13 +33,13 @@ constexpr int64_t kChannels =
 constexpr int64_t kRateSize = 256;  // of a square product, where only a rate is asked for
 
 void add_kernel(KernelTimer& timer, const MeasuredKernel& kernel) {
-  const size_t table =
-      timer.begin(kernel.key, kernel.dtype, {{}, {std::begin(kRows), std::end(kRows)}});
+  const std::span<const int64_t> rows = std::span(kRows).subspan(kernel.looks_up ? 0 : 1);
+  const size_t table = timer.begin(kernel.key, kernel.dtype, {{}, {rows.begin(), rows.end()}});
   for (const int64_t n : kElements) {
     if (kernel.is_slow && n > kSlowElements) return;
-    for (const int64_t row : kRows) {
+    for (const int64_t row : rows) {
       const KernelCase c = kernel.make(kernel, timer.maker(), {n, std::min(n, row)});
-      if (row == kRows[0]) timer.add_size(table, c.elements);
+      if (row == rows[0]) timer.add_size(table, c.elements);
       timer.add_point(c, table);
     }
   }
@@ -68,6 +69,10 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   for (const MeasuredKernel& kernel : measured_kernels()) add_kernel(kernels, kernel);
   kernels.add_products(Dtype::kF32, {std::begin(kProductSizes), std::end(kProductSizes)});
   kernels.add_attention(kAttentionTables, Dtype::kF32, {std::begin(kKeys), std::end(kKeys)},
+                        {std::begin(kWidths), std::end(kWidths)}, 1, kQueries);
+  kernels.add_products(Dtype::kBF16, {std::begin(kBF16Sizes), std::end(kBF16Sizes)});
+  kernels.add_attention(kAttentionTables, Dtype::kBF16,
+                        {std::begin(kBF16Keys), std::end(kBF16Keys)},
                         {std::begin(kWidths), std::end(kWidths)}, 1, kQueries);
   add_convolution(kernels, "convolution", false);
   add_convolution(kernels, "convolution_backward", true);

@@ -14,34 +14,15 @@ constexpr std::string_view kSourceNames[] = {"first", "second", "third", "indice
 constexpr Dtype kSourceTypes[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32, Dtype::kI64, Dtype::kBool};
 
 constexpr double kClockUs = 1e-3;  // the least that a clock tells
-constexpr int kLeastRuns = 7, kMostRuns = 41;
+constexpr int kLeastRuns = 7, kMostRuns = 201;
 constexpr double kEnoughUs = 120000;  // of all runs of an entry together
 
-}  // namespace
-
-ProbeMaker::ProbeMaker(std::vector<Mesh::Axis> mesh, int64_t first_bytes, int64_t other_bytes) {
-  Program& p = program();
-  p.mesh = std::move(mesh);
-  used_.resize(std::size(kSourceNames));
-  for (size_t i = 0; i < std::size(kSourceNames); ++i) {
-    const int64_t bytes = i == 0 ? first_bytes : other_bytes;
-    const TensorType type = row_major(kSourceTypes[i], {bytes / dtype_size(kSourceTypes[i])});
-    const auto port = static_cast<uint32_t>(p.ports.size());
-    sources_.push_back(p.storages.push_back({bytes, StorageKind::kState, port, -1}));
-    const ValueId value = p.values.push_back({type, sources_.back(), 0});
-    p.ports.push_back({std::string(kSourceNames[i]), PortRole::kBuffer, type, Layout{}, value});
-  }
+// As what an operand's numbers are stored. The bits of one floating type, read as another, are
+// numbers that no model has, and infinities: some of these take a processor much longer.
+Dtype stored_type(Source source, Dtype dtype) {
+  const Dtype own = kSourceTypes[static_cast<size_t>(source)];
+  return own == Dtype::kF32 && is_floating(dtype) ? dtype : own;
 }
-
-int64_t ProbeMaker::next_place(int64_t bytes, int64_t& used) const {
-  const int64_t room = std::min(turns_.places * bytes, turns_.most_bytes);
-  if (used + bytes > room) used = 0;
-  const int64_t place = used;
-  if (room >= 2 * bytes) used += bytes;
-  return place;
-}
-
-namespace {
 
 // From the first element to the last one, gaps between included.
 int64_t extent_bytes(const TensorType& type) {
@@ -52,12 +33,40 @@ int64_t extent_bytes(const TensorType& type) {
 
 }  // namespace
 
+ProbeMaker::ProbeMaker(std::vector<Mesh::Axis> mesh, int64_t first_bytes, int64_t other_bytes)
+    : first_bytes_(first_bytes), other_bytes_(other_bytes) {
+  program().mesh = std::move(mesh);
+}
+
+int64_t ProbeMaker::next_place(int64_t bytes, int64_t& used) const {
+  const int64_t room = std::min(turns_.places * bytes, turns_.most_bytes);
+  if (used + bytes > room) used = 0;
+  const int64_t place = used;
+  if (room >= 2 * bytes) used += bytes;
+  return place;
+}
+
+ProbeMaker::Memory& ProbeMaker::memory_of(Source source, Dtype dtype) {
+  for (Memory& known : memories_)
+    if (known.source == source && known.dtype == dtype) return known;
+  Program& p = program();
+  const int64_t bytes = source == Source::kFirst ? first_bytes_ : other_bytes_;
+  const TensorType type = row_major(dtype, {bytes / dtype_size(dtype)});
+  const auto port = static_cast<uint32_t>(p.ports.size());
+  const StorageId storage = p.storages.push_back({bytes, StorageKind::kState, port, -1});
+  const std::string name =
+      std::string(kSourceNames[static_cast<size_t>(source)]) + "." + std::string(dtype_name(dtype));
+  p.ports.push_back(
+      {name, PortRole::kBuffer, type, Layout{}, p.values.push_back({type, storage, 0})});
+  return memories_.emplace_back(Memory{source, dtype, storage});
+}
+
 ValueId ProbeMaker::operand(Source source, const TensorType& type) {
-  const auto s = static_cast<size_t>(source);
+  Memory& memory = memory_of(source, stored_type(source, type.dtype));
   const int64_t place = source == Source::kFirst
                             ? 0
-                            : next_place(padded_bytes(program(), extent_bytes(type)), used_[s]);
-  return program().values.push_back({type, sources_[s], place});
+                            : next_place(padded_bytes(program(), extent_bytes(type)), memory.used);
+  return program().values.push_back({type, memory.storage, place});
 }
 
 size_t ProbeMaker::add_entry(const std::vector<Step>& steps) {

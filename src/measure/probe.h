@@ -36,6 +36,7 @@ class ProbeMaker {
   // there. Returns the number of the entry.
   size_t add_entry(const std::vector<Step>& steps);
   Program& program() { return plan_.program; }
+  const Program& program() const { return plan_.program; }
   Result<std::shared_ptr<const Plan>> finish() const;
 
  private:
@@ -46,9 +47,18 @@ class ProbeMaker {
     int64_t places = 1, most_bytes = 0;
   };
   Plan plan_;
-  std::vector<StorageId> sources_;
+  // Numbers of one source in one type, by windows that took turns.
+  struct Memory {
+    Source source;
+    Dtype dtype;
+    StorageId storage;
+    int64_t used = 0;
+  };
+  Memory& memory_of(Source source, Dtype dtype);
+
+  std::vector<Memory> memories_;
+  const int64_t first_bytes_, other_bytes_;
   Turns turns_;
-  std::vector<int64_t> used_;  // of each source, by windows that took turns
   int64_t results_used_ = 0;
 };
 

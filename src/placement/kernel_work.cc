@@ -157,6 +157,37 @@ int64_t line_of(const OpArgs& args, const TensorType& type) {
   return dim ? type.shape[*dim] : 1;
 }
 
+// Elements that one look-up finds: of the dims behind the last one that is indexed.
+int64_t looked_up_row(const OpArgs& args) {
+  const TensorType& table = args.in(0);
+  const auto rank = static_cast<int>(table.shape.size());
+  const std::vector<int64_t>& dims = args.attrs->get_ints(AttrKey::kDims);
+  size_t last = dims.empty() ? args.operands.size() - 2 : 0;  // none named: the first ones
+  for (const int64_t d : dims) last = std::max(last, ops::wrap_dim(d, rank).value_or(0));
+  int64_t row = 1;
+  for (size_t d = last + 1; d < table.shape.size(); ++d) row *= table.shape[d];
+  return row;
+}
+
+// Of a sum over leading dims: elements behind one another that are added to as many others, as
+// vectors. 0: it is along rows.
+int64_t summed_together(const OpArgs& args) {
+  const TensorType& in = args.in(0);
+  const auto rank = static_cast<int>(in.shape.size());
+  const std::vector<int64_t>& dims = args.attrs->get_ints(AttrKey::kDims);
+  if (dims.empty()) return 0;
+  std::vector<bool> summed(in.shape.size());
+  for (const int64_t dim : dims)
+    if (const auto d = ops::wrap_dim(dim, rank)) summed[*d] = true;
+  int64_t row = 1;  // as it lies in memory, whatever the order of dims
+  for (;;) {
+    size_t d = 0;
+    while (d < in.shape.size() && (in.shape[d] <= 1 || in.strides[d] != row)) ++d;
+    if (d == in.shape.size() || summed[d]) return row == 1 ? 0 : row;
+    row *= in.shape[d];
+  }
+}
+
 // What the op's loops run over: its largest tensor, but not the table of a look-up.
 KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> results) {
   const TensorType *first = nullptr, *largest = nullptr, *out = nullptr;
@@ -173,8 +204,15 @@ KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> re
   const auto last = [](const TensorType& t) { return t.shape.empty() ? 1 : t.shape.back(); };
   const std::string_view kernel = op_name(op);
   switch (op) {
-    case OpKind::kEmbedding:
     case OpKind::kIndex:
+      return elements(kernel, out->numel(), looked_up_row(args), first->dtype);
+    case OpKind::kSum:
+    case OpKind::kMean:
+      if (const int64_t row = summed_together(args); row > 0)
+        return elements(op == OpKind::kSum ? "sum.columns" : "mean.columns", largest->numel(), row,
+                        first->dtype);
+      return elements(kernel, largest->numel(), last(*largest), first->dtype);
+    case OpKind::kEmbedding:
     case OpKind::kIndexSelect:
     case OpKind::kGather:
       return elements(kernel, out->numel(), last(*out), first->dtype);

@@ -60,5 +60,17 @@ TEST(ProbeMaker, ResultsTakeTurns) {
   EXPECT_EQ(places, (std::vector<int64_t>{0, 256, 512, 0}));
 }
 
+// Bits of f32 that are read as bf16 are infinities, NaNs and numbers next to zero.
+TEST(ProbeMaker, FloatingOperandsAreOfPortsOfTheirType) {
+  ProbeMaker maker({{"rank", 1}}, 4096, 4096);
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64}) {
+    const ValueId value = maker.operand(Source::kSecond, row_major(dtype, {64}));
+    EXPECT_EQ(maker.operand(Source::kSecond, row_major(dtype, {32})).v, value.v + 1);
+    const Program& p = maker.program();
+    EXPECT_EQ(p.ports[PortId{p.storages[p.values[value].storage].port}].global.dtype, dtype);
+  }
+  EXPECT_EQ(maker.program().ports.size(), 4u);
+}
+
 }  // namespace
 }  // namespace shw::measure

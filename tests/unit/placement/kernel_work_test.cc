@@ -135,6 +135,38 @@ TEST(KernelWork, RowsAreWhatAllOperandsWalkAlike) {
               {100000, cost::KernelTimes::kLongRow, 0});
 }
 
+// Rows that are added to one another are added as vectors, many at a time.
+TEST(KernelWork, SumsOverLeadingDimsAreAnotherKernel) {
+  Attrs attrs;
+  const auto sum = [&](OptionalType x, std::vector<int64_t> dims, OptionalType out) {
+    attrs.set(AttrKey::kDims, std::move(dims));
+    return works(OpKind::kSum, {std::move(x)}, {std::move(out)}, attrs).at(0);
+  };
+  const OptionalType x = f32({6, 4, 8});
+  expect_work(sum(x, {0}, f32({4, 8})), "sum.columns", {192, 32, 0});
+  expect_work(sum(x, {0, -2}, f32({8})), "sum.columns", {192, 8, 0});
+  expect_work(sum(x, {-1}, f32({6, 4})), "sum", {192, 8, 0});
+  expect_work(sum(x, {0, 2}, f32({4})), "sum", {192, 8, 0});
+  expect_work(sum(x, {}, f32({})), "sum", {192, 8, 0});
+  OptionalType turned = f32({8, 6});
+  turned->strides = {1, 8};
+  expect_work(sum(turned, {-1}, f32({8})), "sum.columns", {48, 8, 0});
+}
+
+// An index for each of the first dims finds what the dims behind them hold: one element, if it
+// names all of them.
+TEST(KernelWork, LookUpsFindWhatIsBehindTheirDims) {
+  const OptionalType table = f32({6, 4, 8}), places = row_major(Dtype::kI64, {5});
+  Attrs attrs;
+  const auto index = [&](std::vector<OptionalType> operands, OptionalType out) {
+    return works(OpKind::kIndex, std::move(operands), {std::move(out)}, attrs).at(0);
+  };
+  expect_work(index({table, places}, f32({5, 4, 8})), "index", {160, 32, 0});
+  expect_work(index({table, places, places, places}, f32({5})), "index", {5, 1, 0});
+  attrs.set(AttrKey::kDims, std::vector<int64_t>{-1});
+  expect_work(index({table, places}, f32({6, 4, 5})), "index", {120, 1, 0});
+}
+
 TEST(KernelWork, ReductionsCountWhatTheyReadAndLookUpsWhatTheyWrite) {
   expect_work(works(OpKind::kSum, {f32({6, 40})}, {f32({6, 1})}).at(0), "sum", {240, 40, 0});
   expect_work(
