@@ -76,10 +76,10 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
                         {std::begin(kWidths), std::end(kWidths)}, 1, kQueries);
   add_convolution(kernels, "convolution", false);
   add_convolution(kernels, "convolution_backward", true);
-  constexpr Dtype kTypes[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16};
+  constexpr Dtype kRateTypes[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16};
   double* const rates[] = {&device.flops_f64, &device.flops_f32, &device.flops_f16,
                            &device.flops_bf16};
-  for (const Dtype dtype : kTypes) kernels.add_rate(dtype, kRateSize);
+  for (const Dtype dtype : kRateTypes) kernels.add_rate(dtype, kRateSize);
   kernels.add_launch();
   SHW_ASSIGN_OR_RETURN(device.kernels, kernels.run());
 
