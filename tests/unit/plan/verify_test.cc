@@ -93,6 +93,16 @@ TEST(Verify, RefusesWhatIsNotSound) {
        "stream 1: the first stream computes"},
       {"axes of stream", [](Program& p) { p.streams[1].axes = {2}; },
        "stream 1: its axes are not distinct mesh dims"},
+      {"a part that no dim has", [](Program& p) { p.streams[1].axes = {kFirstMeshPart}; },
+       "stream 1: its axes are not distinct mesh dims"},
+      {"a part beside its dim",
+       [](Program& p) {
+         p.mesh[1].parts = {p.mesh[1].size};
+         p.streams[1].axes = {1, kFirstMeshPart};
+       },
+       "stream 1: its axes are not distinct mesh dims"},
+      {"parts of another size", [](Program& p) { p.mesh[1].parts = {p.mesh[1].size + 1}; },
+       "its size is not the product of its parts"},
       {"axes of compute", [](Program& p) { p.streams[0].axes = {0}; },
        "stream 0: its axes are not distinct mesh dims"},
       {"communicator twice", [](Program& p) { p.streams[2].axes = {1}; },
@@ -425,7 +435,7 @@ TEST(Verify, CopiesAloneTouchHostMemory) {
       {"two links", [](Program& p) { p.streams[p.steps[2].stream].kind = StreamKind::kFromHost; },
        "copies in the same direction"},
       {"a link with axes", [](Program& p) { p.streams[p.steps[2].stream].axes = {0}; },
-       "not distinct mesh dims of a communicator"},
+       "not distinct mesh dims, or parts of them, of a communicator"},
       {"not awaited", [](Program& p) { p.steps[3].waits.clear(); }, "may not be there yet"},
       {"beyond the end", [](Program& p) { p.host_bytes = 128; }, "beyond the host memory of 128"},
       {"no size", [](Program& p) { p.host_bytes = -1; }, "impossible arena size"},
