@@ -127,7 +127,7 @@ void LayoutGraph::expand(uint32_t state) {
     if (is_new) layouts_.push_back(next);
     const double us =
         m.kind == CollectiveKind::kNone ? 0 : collectives_.us(m.kind, m.axes.mask(), m.bytes);
-    edges_.push_back({it->second, number++, us + m.copies_us(prices_) + kPerMoveUs});
+    edges_.push_back({it->second, number++, us + m.copies.us(prices_) + kPerMoveUs});
   });
   first_edge_.push_back(static_cast<uint32_t>(edges_.size()));
 }

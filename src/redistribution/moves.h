@@ -61,19 +61,32 @@ class Axes {
 Layout with_shards(const Layout& layout, int dim, const Axes& axes);
 Layout with_replicas(const Layout& layout, const Axes& axes);
 
-// A move before its price is known. `bytes`: what the collective is priced by (MovePrices);
-// `copied`: of each of the copies around it, or of the slice.
+// Bytes of each copy that a move takes beside its collective.
+class CopyBytes {
+ public:
+  CopyBytes() = default;
+  explicit CopyBytes(int64_t bytes) { add(bytes); }
+  void add(int64_t bytes) { bytes_[size_++] = bytes; }
+  double us(const MovePrices& prices) const {
+    double us = 0;
+    for (uint8_t i = 0; i < size_; ++i) us += prices.copy_us(bytes_[i]);
+    return us;
+  }
+
+ private:
+  std::array<int64_t, 4> bytes_{};
+  uint8_t size_ = 0;
+};
+
+// A move before its price is known. `bytes`: what the collective is priced by (MovePrices).
 struct MoveEdge {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
   int from_dim = -1, to_dim = -1;
   Axes axes{};
-  int64_t bytes = 0, copied = 0;
+  int64_t bytes = 0;
+  CopyBytes copies{};
   Axes to_axes{};  // permute
-  int copies = 1;
-  double copies_us(const MovePrices& prices) const {
-    return copied > 0 ? copies * prices.copy_us(copied) : 0;
-  }
 };
 
 // Which mesh dims are parts of the same dim as dim d, and d, a bit each (mesh_parts.h). Gathers and
@@ -158,6 +171,35 @@ class MoveMaker {
     return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
   }
 
+  // Of a piece, if dim `dim` had so many elements.
+  int64_t bytes_with(const Dims& local, int dim, int64_t size) const {
+    int64_t bytes = element_bytes_ * size;
+    for (size_t d = 0; d < local.size(); ++d)
+      if (d != static_cast<size_t>(dim)) bytes *= local[d];
+    return bytes;
+  }
+
+  // What a collective sends of a piece whose dim `e` is cut into n blocks: they lie one after
+  // another (lowering/transfer.cc), and are equal, with padding at the end. `sent`: one of them.
+  // Returns the bytes of all.
+  int64_t split(const Piece& p, int e, int64_t n, Dims& sent, CopyBytes& copies) const {
+    const auto at = static_cast<size_t>(e);
+    sent[at] = (p.local[at] + n - 1) / n;
+    const int64_t bytes = bytes_with(p.local, e, sent[at] * n);
+    if (bytes != p.bytes) copies.add(bytes);
+    if (!outermost(p.local, e)) copies.add(bytes);
+    return bytes;
+  }
+  // n blocks of `local`, of so many bytes in all, side by side along dim `d`, without the padding
+  // behind its `whole` elements.
+  static void join(const Dims& local, int64_t bytes, int d, int64_t n, int64_t whole,
+                   CopyBytes& copies) {
+    if (outermost(local, d)) return;
+    const int64_t padded = local[static_cast<size_t>(d)] * n;
+    copies.add(bytes);
+    if (padded != whole) copies.add(bytes / padded * whole);
+  }
+
   // Gathers and all-to-alls that make tensor dim `d` whole along the mesh dims that cut it last.
   template <class Visit>
   void leave(const Piece& p, int d, Visit& visit) const {
@@ -171,26 +213,19 @@ class MoveMaker {
       // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
       if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
       const auto open = [&] { return with_replicas(p.at, axes); };
-      if (are_whole(axes))
-        visit(MoveEdge{CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, p.bytes * n,
-                       outermost(p.local, d) ? 0 : p.bytes * n},
-              open);
+      const int64_t whole = size_before(cut, k, d);
+      if (are_whole(axes)) {
+        MoveEdge gather{CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, p.bytes * n};
+        join(p.local, gather.bytes, d, n, whole, gather.copies);
+        visit(gather, open);
+      }
       for (int e : limits_.dims) {
-        const auto ue = static_cast<size_t>(e);
-        if (e == d || !can_cut(p.local[ue], axes)) continue;
+        if (e == d || !can_cut(p.local[static_cast<size_t>(e)], axes)) continue;
+        MoveEdge exchange{CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes};
         Dims sent = p.local;
-        sent[ue] = (p.local[ue] + n - 1) / n;
-        const int copies = !outermost(p.local, e) + !outermost(sent, d);
-        visit(MoveEdge{CollectiveKind::kAllToAll,
-                       ReduceOp::kSum,
-                       d,
-                       e,
-                       axes,
-                       p.bytes,
-                       copies > 0 ? p.bytes : 0,
-                       {},
-                       copies},
-              [&] { return with_shards(open(), e, axes); });
+        exchange.bytes = split(p, e, n, sent, exchange.copies);
+        join(sent, exchange.bytes, d, n, whole, exchange.copies);
+        visit(exchange, [&] { return with_shards(open(), e, axes); });
       }
     }
   }
@@ -205,13 +240,14 @@ class MoveMaker {
       for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
         const Axes axes = Axes::of_mask(set);
         if (!are_whole(axes)) continue;
-        visit(MoveEdge{CollectiveKind::kAllReduce, op, -1, -1, axes, p.bytes, 0},
+        visit(MoveEdge{CollectiveKind::kAllReduce, op, -1, -1, axes, p.bytes},
               [&] { return with_replicas(p.at, axes); });
         const auto can = [&](int64_t size, const Axes& order) { return can_cut(size, order); };
         for_each_cut(axes, p.local, can, [&](int e, const Axes& order) {
-          visit(MoveEdge{CollectiveKind::kReduceScatter, op, -1, e, order, p.bytes,
-                         outermost(p.local, e) ? 0 : p.bytes},
-                [&] { return with_shards(p.at, e, order); });
+          MoveEdge scatter{CollectiveKind::kReduceScatter, op, -1, e, order};
+          Dims sent = p.local;
+          scatter.bytes = split(p, e, group_size(order), sent, scatter.copies);
+          visit(scatter, [&] { return with_shards(p.at, e, order); });
         });
       }
     }
@@ -226,8 +262,10 @@ class MoveMaker {
     for (uint32_t set = whole; set != 0; set = (set - 1) & whole) {
       const Axes axes = Axes::of_mask(set);
       for_each_cut(axes, p.local, can, [&](int e, const Axes& order) {
+        int64_t size = p.local[static_cast<size_t>(e)];
+        for (uint8_t m : order) size = (size + mesh_.size(m) - 1) / mesh_.size(m);
         visit(MoveEdge{CollectiveKind::kNone, ReduceOp::kSum, -1, e, order, 0,
-                       p.bytes / group_size(order)},
+                       CopyBytes(bytes_with(p.local, e, size))},
               [&] { return with_shards(p.at, e, order); });
       });
     }
@@ -235,7 +273,7 @@ class MoveMaker {
 
   template <class Visit>
   void offer_permute(const Piece& p, const Cuts& from, const Cuts& to, Visit& visit) const {
-    MoveEdge move{CollectiveKind::kPermute, ReduceOp::kSum, -1, -1, {}, p.bytes, 0, {}};
+    MoveEdge move{CollectiveKind::kPermute, ReduceOp::kSum, -1, -1, {}, p.bytes};
     // A mesh dim that counts the same blocks before and after takes no part.
     const uint32_t moved = moved_axes(from.axes, to.axes);
     if (moved == 0) return;

@@ -140,7 +140,7 @@ bool Redistributor::follow(Way& way, const Ends& ends, CollectivePrices& collect
     const double collective_us = move.kind == CollectiveKind::kNone
                                      ? 0
                                      : collectives.us(move.kind, move.axes.mask(), move.bytes);
-    add_move(route, make_move(move, graph.layout(e->to)), collective_us, move.copies_us(prices_));
+    add_move(route, make_move(move, graph.layout(e->to)), collective_us, move.copies.us(prices_));
     at = e->to;
   }
   return true;

@@ -117,7 +117,7 @@ class Search {
       step.collective_us = collectives_.us(edge.kind, edge.axes.mask(), edge.bytes);
     double cost = states_[index].cost + step.collective_us + kPerMoveUs;
     if (cost >= bound_) return;
-    step.copy_us = edge.copies_us(prices_);
+    step.copy_us = edge.copies.us(prices_);
     cost += step.copy_us;
     if (cost < bound_) visit(after(), cost, step, index);
   }
@@ -133,7 +133,7 @@ class Search {
         axes.push_back(m);
       }
       if (axes.size() != 0)
-        take(index, {CollectiveKind::kNone, op, -1, -1, axes, 0, moves_.piece_bytes(at)},
+        take(index, {CollectiveKind::kNone, op, -1, -1, axes, 0, CopyBytes(moves_.piece_bytes(at))},
              [&] { return after; });
     }
   }

@@ -123,6 +123,50 @@ TEST(Redistribute, MovesPartsOfMeshDims) {
             plan(*Mesh::parse("x=4,y=8"), {12, 4096}, "RS(0)", "S(0)S(1)"));
 }
 
+// The steps of all routes between layouts of a tensor, uneven ones too, with their copies: extended
+// before they are cut, narrowed when they are whole.
+void expect_routes_cost_their_steps(const Mesh& mesh, const Dims& shape) {
+  const MovePrices prices = simple_prices();
+  Redistributor r(mesh, prices);
+  std::vector<Layout> layouts(1);
+  for (int m = 0; m < mesh.rank(); ++m) {
+    std::vector<Layout> longer;
+    for (const Layout& l : layouts)
+      for (int d = -2; d < static_cast<int>(shape.size()); ++d) {
+        longer.push_back(l);
+        longer.back()[m] = d == -2   ? Placement::partial()
+                           : d == -1 ? Placement::replicate()
+                                     : Placement::shard(d);
+      }
+    layouts = longer;
+  }
+  std::erase_if(layouts, [&](const Layout& l) { return !is_shardable(shape, l, mesh); });
+  for (const Layout& from : layouts)
+    for (const Layout& to : layouts) {
+      const auto route = r.route(shape, 8, from, to);
+      if (!route.ok()) continue;
+      Program program;
+      program.mesh = mesh.axes();
+      ProgramBuilder builder(program);
+      ValueId piece = builder.fresh(row_major(Dtype::kF64, local_shape(shape, from, mesh)),
+                                    StorageKind::kInput);
+      for (const Move& move : (*route)->moves)
+        piece = emit_move(builder, move, piece, mesh, prices);
+      double us = 0;
+      for (const ProgramStep& s : program.steps) us += s.cost_us;
+      EXPECT_NEAR((*route)->cost_us, us, 1e-9 * us)
+          << mesh.to_string() << " " << to_string(from, mesh.rank()) << " -> "
+          << to_string(to, mesh.rank()) << ": " << route_text(**route);
+    }
+}
+
+TEST(Redistribute, RoutesCostWhatTheirStepsCost) {
+  expect_routes_cost_their_steps(*Mesh::parse("x=3"), {5, 7});
+  expect_routes_cost_their_steps(*Mesh::parse("x=2,y=3"), {7, 9});
+  expect_routes_cost_their_steps(*Mesh::parse("x=2,y=2,z=2"), {6, 10});
+  expect_routes_cost_their_steps(with_parts(*Mesh::parse("x=2,y=4"), 4), {8, 13, 4});
+}
+
 TEST(Redistribute, SlicesBeforeItReduces) {
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PR", "S(0)S(1)"), "local 1 to 1; scatter 0 to 0");
 }
