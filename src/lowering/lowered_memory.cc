@@ -19,14 +19,17 @@ TensorType written(const TensorType& type, const Dims& order) {
 }
 
 // As lowering does: where the operand's strides allow no window, a copy of it is looked at.
-TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorType& operand) {
+TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorType& operand,
+                  NodeCopies& copies) {
   const TensorType& type = *graph.results(n)[result];
-  for (const TensorType& lies : {operand, row_major(operand.dtype, operand.shape)})
-    if (const auto window =
-            view_window(graph.op(n), graph.attrs(n), graph.type(graph.operands(n)[0]),
-                        {lies, {}, 0}, type.shape, result))
-      return window->type;
-  return row_major(type.dtype, type.shape);
+  const auto window = [&](const TensorType& lies) {
+    return view_window(graph.op(n), graph.attrs(n), graph.type(graph.operands(n)[0]), {lies, {}, 0},
+                       type.shape, result);
+  };
+  if (const auto found = window(operand)) return found->type;
+  copies.to_look_at = 1;
+  const auto found = window(row_major(operand.dtype, operand.shape));
+  return found ? found->type : row_major(type.dtype, type.shape);
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorTyp
 LoweredMemory lowered_memory(const Graph& graph) {
   const std::vector<Dims> orders = written_orders(graph);
   LoweredMemory use;
-  use.copies_for_outputs.assign(graph.num_nodes(), 0);
+  use.copies.resize(graph.num_nodes());
   std::vector<TensorType> lies;  // by result
   lies.reserve(graph.num_results());
   use.orders.reserve(graph.num_results());
@@ -49,7 +52,7 @@ LoweredMemory lowered_memory(const Graph& graph) {
       if (results[r] && op == OpKind::kGetItem)
         type = lies[operand() + static_cast<size_t>(graph.attrs(n).get_int(AttrKey::kIndex, 0))];
       else if (results[r] && op_def(op).is_view && op != OpKind::kInput)
-        type = viewed(graph, n, r, lies[operand()]);
+        type = viewed(graph, n, r, lies[operand()], use.copies[i]);
       else if (results[r] && !orders[i].empty() && r < num_ordered_results(op))
         type = written(type, orders[i]);
       use.orders.push_back(MemoryOrder::of(type));
@@ -58,7 +61,7 @@ LoweredMemory lowered_memory(const Graph& graph) {
   }
   for (const OutputInfo& out : graph.outputs())
     if (out.node.valid() && !out.in_place)
-      use.copies_for_outputs[out.node.v] +=
+      use.copies[out.node.v].for_outputs +=
           !use.orders[graph.node(out.node).first_result].is_row_major();
   return use;
 }

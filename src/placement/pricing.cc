@@ -182,7 +182,7 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
 }
 
 Result<std::span<const double>> Pricer::node_costs(NodeId n) {
-  const uint8_t copies = output_copies_.empty() ? uint8_t{0} : output_copies_[n.v];
+  const NodeCopies copies = copies_.empty() ? NodeCopies{} : copies_[n.v];
   const auto [it, is_new] = node_costs_.try_emplace({strategies_.set_of(n).v, weight(n), copies});
   std::vector<double>& costs = it->second;
   if (is_new) {
@@ -193,9 +193,14 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
       if (!cost.ok()) return at_origin(cost.status(), graph_, n);
       costs[s] = weight(n) * *cost;
     }
-    for (uint32_t s = 0; copies > 0 && s < costs.size(); ++s)
-      costs[s] +=
-          weight(n) * copies * piece_copy_us(graph_.type(n), strategies_.result_layout(n, 0, s));
+    for (uint32_t s = 0; s < costs.size(); ++s) {
+      if (copies.for_outputs > 0)
+        costs[s] += weight(n) * copies.for_outputs *
+                    piece_copy_us(graph_.type(n), strategies_.result_layout(n, 0, s));
+      if (copies.to_look_at > 0)
+        costs[s] += weight(n) * piece_copy_us(graph_.type(graph_.operands(n)[0]),
+                                              strategies_.operand_layout(n, 0, s));
+    }
   }
   return std::span<const double>(costs);
 }

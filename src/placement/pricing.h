@@ -56,7 +56,7 @@ class Pricer {
   void set_memory(LoweredMemory use) {
     if (!routes_) return;
     routes_->set_memory(std::move(use.orders));
-    output_copies_ = std::move(use.copies_for_outputs);
+    copies_ = std::move(use.copies);
   }
   double weight(NodeId n) const { return weights_.empty() ? 1 : weights_[n.v]; }
 
@@ -110,10 +110,10 @@ class Pricer {
   Threads threads_;
   std::optional<RouteTables> routes_;
   EdgeDiscounts discounts_;
-  std::vector<double> weights_;         // by node
-  std::vector<uint8_t> output_copies_;  // LoweredMemory::copies_for_outputs; empty: none
-  // By StrategySetId, weight, copies for outputs.
-  std::map<std::tuple<uint32_t, double, uint8_t>, std::vector<double>> node_costs_;
+  std::vector<double> weights_;     // by node
+  std::vector<NodeCopies> copies_;  // by node; empty: none
+  // By StrategySetId, weight, copies.
+  std::map<std::tuple<uint32_t, double, NodeCopies>, std::vector<double>> node_costs_;
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
   std::vector<double>
       pair_us_;  // scratch when there are no routes: megabytes, reused a hundred times

@@ -8,11 +8,16 @@
 
 namespace shw {
 
+struct NodeCopies {
+  uint8_t for_outputs = 0;  // of its value, for outputs: it does not lie row-major there
+  uint8_t to_look_at = 0;   // a view of an operand whose strides allow no window: of the operand
+  auto operator<=>(const NodeCopies&) const = default;
+};
+
 struct LoweredMemory {
   // By result, in node order (Node::first_result). Of whole tensors: pieces lie in the same order.
   std::vector<MemoryOrder> orders;
-  // By node: for how many outputs its value is copied, since it does not lie row-major there.
-  std::vector<uint8_t> copies_for_outputs;
+  std::vector<NodeCopies> copies;  // by node
 };
 
 }  // namespace shw
