@@ -5,6 +5,8 @@
 //   %c = cos(%x)               ⇒
 //   %d = mul(%c, %z)                 %d = mul(%a, %z)
 //
+// So is a view that gives back an earlier value: %x of %s = squeeze(%x), %u = unsqueeze(%s).
+//
 // The program computes such values once (passes/common_subexpressions.cc); merged before, they are
 // priced once, too. Nodes stay that are returned, since each output is a storage of its own; that
 // draw random numbers; and that state layouts.
@@ -45,7 +47,22 @@ class Merger {
            def.sharding != Sharding::kDeclared;
   }
 
+  // Views that leave elements in their order, whatever the shape.
+  static bool keeps_order(OpKind op) {
+    return op == OpKind::kView || op == OpKind::kSqueeze || op == OpKind::kUnsqueeze;
+  }
+
+  // Of a chain of such views: what it gives back.
+  NodeId first_of_views(NodeId n) const {
+    for (NodeId from = n; keeps_order(g_.op(from));) {
+      from = g_.operands(from)[0];
+      if (!g_.is_tuple(from) && g_.type(from) == g_.type(n)) return from;
+    }
+    return n;
+  }
+
   NodeId first_equal(NodeId n) {
+    if (const NodeId from = first_of_views(n); from != n) return from;
     const std::vector<NodeId> operands = next_.mapped(g_.operands(n));
     uint64_t hash = hash_combine(static_cast<uint64_t>(g_.op(n)), hash_of(g_.attrs(n)));
     for (NodeId o : operands) hash = hash_combine(hash, o.v);
