@@ -91,7 +91,8 @@ SHW_API size_t shw_plan_num_mesh_axes(const shw_plan* plan);
 
 /* Collectives may also run among parts of a mesh axis: an axis of eight ranks that counts them as
  * 4 * 2 has an outer part, "dp.0", whose ranks are two apart, and an inner one, "dp.1". Parts have
- * numbers from SHW_FIRST_MESH_PART on, those of all axes in a row, the outermost of an axis first. */
+ * numbers from SHW_FIRST_MESH_PART on, those of all axes in a row, the outermost of an axis first.
+ */
 #define SHW_FIRST_MESH_PART 16
 
 /**

@@ -66,8 +66,8 @@ typedef struct shw_plan_step {
   shw_phase phase;
   int32_t stream;      /* 0: computes; each other stream: the collectives of one communicator */
   size_t node_index;   /* node of the caller's graph that it serves; SHW_NONE: none */
-  const uint8_t* axes; /* collective: mesh axes of the group, or parts of them from SHW_FIRST_MESH_PART
-                          on, outermost first; NULL: none */
+  const uint8_t* axes; /* collective: mesh axes of the group, or parts of them from
+                          SHW_FIRST_MESH_PART on, outermost first; NULL: none */
   size_t num_axes;
   const char* reduce; /* reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; "" */
   int64_t wire_bytes; /* that one rank sends, counted for a ring */
