@@ -12,7 +12,7 @@
 namespace shw {
 
 struct LowerOptions {
-  // Modelled time of each node's own work; empty: unknown, written as 0.
+  // Modelled time of each node's own work, without copies; empty: unknown, written as 0.
   std::span<const double> compute_us;
   // The strategy of each node: of manual regions, the alternative to run (strategy/alternatives.h);
   // empty: regions state just one.

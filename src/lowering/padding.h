@@ -1,10 +1,4 @@
-// Padding of uneven pieces, where it would count.
-//
-// A piece is as large as rank 0's; what the last ranks lack is padding at the end, and may hold
-// anything. An op that keeps a cut dim leaves it where it is. An op that sums over a cut dim – its
-// result is partial on that mesh dim – would add it, so its operands are filled before: with zeros
-// for a sum (all of them: zero times what is no number is none), else with what changes no maximum,
-// minimum or product. And integers are filled with zeros always: they may be indices.
+// Fills the padding of uneven pieces, where it would count (strategy/padding_wanted.h).
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -13,6 +7,7 @@
 #include "lowering/builder.h"
 #include "redistribution/move_prices.h"
 #include "strategy/assignment.h"
+#include "strategy/padding_wanted.h"
 
 namespace shw {
 
@@ -22,15 +17,13 @@ class Padding {
           ProgramBuilder& builder, const MovePrices& prices)
       : g_(graph), mesh_(mesh), a_(assignment), builder_(builder), prices_(prices) {}
 
-  // What must be in the padding of operand `k`, which lies as `layout`; nullopt: it has none, or
-  // anything will do.
-  std::optional<double> wanted(NodeId n, size_t k, const Layout& layout) const;
+  std::optional<double> wanted(NodeId n, size_t k, const Layout& layout) const {
+    return padding_wanted(g_, mesh_, n, k, layout, a_.operands(n), a_.results(n));
+  }
   // `piece`, of a tensor of `shape`, with that padding; made once for each.
   ValueId filled(const Dims& shape, const Layout& layout, ValueId piece, double with);
 
  private:
-  std::optional<ReduceOp> reduces(NodeId n) const;
-
   const Graph& g_;
   const Mesh& mesh_;
   const Assignment& a_;

@@ -7,6 +7,7 @@
 #include "ops/op_def.h"
 #include "placement/kernel_work.h"
 #include "strategy/alternatives.h"
+#include "strategy/padding_wanted.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -200,6 +201,7 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
       if (copies.to_look_at > 0)
         costs[s] += weight(n) * piece_copy_us(graph_.type(graph_.operands(n)[0]),
                                               strategies_.operand_layout(n, 0, s));
+      costs[s] += weight(n) * fills_us(n, s);
     }
   }
   return std::span<const double>(costs);
@@ -304,6 +306,29 @@ Pricer::RowPrices Pricer::row_prices(NodeId consumer, size_t operand, const cost
 double Pricer::copy_us(NodeId consumer, size_t operand, const Layout& from) const {
   if (routes_->is_dense(consumer, operand)) return 0;
   return piece_copy_us(edge_type(graph_, consumer, operand), from);
+}
+
+double Pricer::fills_us(NodeId n, uint32_t strategy) const {
+  const OpDef& def = op_def(graph_.op(n));
+  if (!routes_ || def.is_view || def.free) return 0;  // the reference planner has no such price
+  const auto operands = graph_.operands(n);
+  const Mesh& mesh = collectives_.mesh();
+  std::vector<Layout> operand_layouts, result_layouts;
+  double us = 0;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (!operands[k].valid() || graph_.is_tuple(operands[k])) continue;
+    const Layout& lies = strategies_.operand_layout(n, k, strategy);
+    if (is_evenly_sharded(graph_.type(operands[k]).shape, lies, mesh)) continue;
+    for (size_t o = 0; operand_layouts.size() < operands.size(); ++o)
+      operand_layouts.push_back(operands[o].valid() ? strategies_.operand_layout(n, o, strategy)
+                                                    : Layout{});
+    for (size_t r = 0; result_layouts.size() < graph_.results(n).size(); ++r)
+      result_layouts.push_back(graph_.results(n)[r] ? strategies_.result_layout(n, r, strategy)
+                                                    : Layout{});
+    if (padding_wanted(graph_, mesh, n, k, lies, operand_layouts, result_layouts))
+      us += piece_copy_us(graph_.type(operands[k]), lies);
+  }
+  return us;
 }
 
 double Pricer::piece_copy_us(const TensorType& type, const Layout& layout) const {

@@ -58,6 +58,9 @@ class Pricer {
     routes_->set_memory(std::move(use.orders));
     copies_ = std::move(use.copies);
   }
+  // Of node_costs(): of operands whose padding is filled before the op reads them. What several ops
+  // read is filled once in the program; here each use pays.
+  double fills_us(NodeId n, uint32_t strategy) const;
   double weight(NodeId n) const { return weights_.empty() ? 1 : weights_[n.v]; }
 
   // Compute cost of every strategy of `n`.

@@ -110,6 +110,7 @@ Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pr
     NodeCost& c = placed.costs[i];
     SHW_ASSIGN_OR_RETURN(const std::span<const double> compute, pricer.node_costs(n));
     c.compute_us = compute[choice[i]];
+    c.fills_us = pricer.weight(n) * pricer.fills_us(n, choice[i]);
     const auto operands = graph.operands(n);
     for (size_t k = 0; k < operands.size(); ++k) {
       if (!operands[k].valid()) continue;

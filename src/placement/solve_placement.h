@@ -17,6 +17,7 @@ namespace shw {
 
 struct NodeCost {
   double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
+  double fills_us = 0;  // of compute_us: padding of operands, filled by steps of their own
   double us() const { return compute_us + comm_us + transition_us; }
 };
 
