@@ -58,7 +58,9 @@ INSTANTIATE_TEST_SUITE_P(
                       PlannedPriceCase{"llama_tiny_2x4", "a=2,b=2,c=2", kEqual},
                       PlannedPriceCase{"bert_mlm", "dp=2,tp=4", kEqual},
                       PlannedPriceCase{"qwen2_bf16", "dp=2,tp=4", kEqual},
-                      PlannedPriceCase{"examples/llama8b_L2_8x8_einsum", "dp=8,tp=8", kSplits}));
+                      PlannedPriceCase{"examples/llama8b_L2_8x8_einsum", "dp=8,tp=8", kSplits},
+                      // Uneven pieces: extended, narrowed, and filled before they are summed.
+                      PlannedPriceCase{"zoo/dlrm_bag", "dp=8,tp=8", kEqual}));
 
 }  // namespace
 }  // namespace shw

@@ -13,11 +13,11 @@
 namespace shw::testing {
 
 // Bytes of SWGR of tests/data/graphs/NAME.graph.pre.json.gz; with "examples/" before the name, of
-// examples/data; with "torch/", of tests/data/torch/NAME.graph.json.gz.
+// examples/data; with "torch/" or "zoo/", of tests/data/torch/NAME.graph.json.gz and so on.
 inline std::vector<uint8_t> test_graph(const std::string& name) {
-  constexpr std::string_view kExamples = "examples/", kTorch = "torch/";
+  constexpr std::string_view kExamples = "examples/";
   const std::string path =
-      name.starts_with(kTorch) ? "/" + name + ".graph.json.gz"
+      name.starts_with("torch/") || name.starts_with("zoo/") ? "/" + name + ".graph.json.gz"
       : name.starts_with(kExamples)
           ? "/../../examples/data/" + name.substr(kExamples.size()) + ".graph.pre.json.gz"
           : "/graphs/" + name + ".graph.pre.json.gz";
