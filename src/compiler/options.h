@@ -28,6 +28,9 @@ struct CompileOptions {
 #include "compiler/options.inc"
 #undef SHW_OPTION
   solver::SolveOptions solver{};
+  // Mesh dims counted by parts, at most (redistribution/mesh_parts.h): more take prices longer than
+  // a graph is worth, but not a single change of layout.
+  int mesh_dims_by_parts = 3;
 
   // Call it at the start of the operation that the time limit applies to. The solver takes the
   // options that are meant for it.

@@ -60,7 +60,7 @@ Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
     Use use) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::parse(options.mesh));
   if (options.rules == Rules::kFull && Redistributor::has_graphs(mesh))
-    mesh = with_parts(mesh, Redistributor::kMaxAxes);
+    mesh = with_parts(mesh, options.mesh_dims_by_parts);
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
   SHW_RETURN_IF_ERROR(check_host_memory(options, hardware));
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,

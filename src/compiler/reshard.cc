@@ -2,6 +2,7 @@
 
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "redistribution/redistributor.h"
 
 namespace shw {
 namespace {
@@ -27,6 +28,7 @@ Result<Compiled> compile_reshard(std::string_view type, std::string_view from, s
                                    "\nreturn output = %y\n"));
   options.input_layout = from;
   options.output_layout = to;
+  options.mesh_dims_by_parts = Redistributor::kMaxAxes;
   return compile(write_graph(graph), options, monitor);
 }
 
