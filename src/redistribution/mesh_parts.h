@@ -9,7 +9,6 @@
 // The search then runs on the mesh whose dims are the parts (Mesh::by_parts). Shardy calls them
 // sub-axes.
 #pragma once
-#include <array>
 #include <optional>
 
 #include "redistribution/moves.h"
@@ -27,7 +26,7 @@ class MeshParts {
   // The mesh by parts: its dims are what the rest of this class calls dims.
   const Mesh& mesh() const { return mesh_; }
   // Which dims belong to the same dim of the caller's mesh as dim d, and d, a bit each.
-  const std::array<uint32_t, kMaxMeshRank>& siblings() const { return siblings_; }
+  const Siblings& siblings() const { return siblings_; }
 
   // A layout of the caller's mesh; none if it does not cut `shape` into even blocks: blocks of
   // blocks are those of the whole mesh dim only then.
@@ -48,7 +47,7 @@ class MeshParts {
   std::vector<uint8_t> renamed(const Axes& dims, bool joins) const;
   const Mesh mesh_;
   std::vector<Range> ranges_;  // by dim of the caller's mesh
-  std::array<uint32_t, kMaxMeshRank> siblings_{};
+  Siblings siblings_{};
 };
 
 }  // namespace shw
