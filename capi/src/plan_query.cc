@@ -163,7 +163,7 @@ shw_status* shw_plan_get_mesh_axis(const shw_plan* plan, size_t index, shw_mesh_
   return fill_value(out_axis, "out_axis", [&](auto& out) -> Status {
     SHW_WANT(plan);
     const Mesh& mesh = plan->ref->mesh;
-    if (index < kFirstMeshPart || !mesh.has_axis(static_cast<int64_t>(index)))
+    if (!mesh.has_axis(static_cast<int64_t>(index)))
       SHW_RETURN_IF_ERROR(check_index(index, static_cast<size_t>(mesh.rank()), "mesh axis"));
     const int axis = static_cast<int>(index);
     out = {mesh.name(axis).c_str(), mesh.size(axis)};

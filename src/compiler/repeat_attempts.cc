@@ -22,17 +22,6 @@ namespace {
 // A sum of prices and the simulator add them in different orders.
 constexpr double kRounding = 1e-9;
 
-// For how long compute is busy: no schedule takes less.
-double busy_us(const Program& p) {
-  double us = 0;
-  for (const ProgramEntry& entry : p.entries)
-    for (uint32_t i = 0; i < entry.num_steps; ++i)
-      if (const ProgramStep& step = p.steps[entry.first_step + i];
-          step.collective.kind == CollectiveKind::kNone)
-        us += entry.weight * std::max(step.cost_us, 0.0);
-  return (1 - kRounding) * us;
-}
-
 // By node, 1: its tag says that it must be saved.
 std::vector<uint8_t> kept_nodes(const Graph& graph) {
   std::vector<uint8_t> kept;
@@ -76,7 +65,15 @@ RepeatAttempts::RepeatAttempts(const Program& program, const Graph& graph,
   rules_with_groups_.with_groups = true;
 }
 
-double RepeatAttempts::busy_us(const Program& p) { return shw::busy_us(p); }
+double RepeatAttempts::busy_us(const Program& p) {
+  double us = 0;
+  for (const ProgramEntry& entry : p.entries)
+    for (uint32_t i = 0; i < entry.num_steps; ++i)
+      if (const ProgramStep& step = p.steps[entry.first_step + i];
+          step.collective.kind == CollectiveKind::kNone)
+        us += entry.weight * std::max(step.cost_us, 0.0);
+  return (1 - kRounding) * us;
+}
 
 Result<double> RepeatAttempts::least_us(const std::vector<Repeated>& repeated) const {
   Program p = program_;

@@ -20,17 +20,6 @@ std::vector<int64_t> parts_of(int64_t size, std::vector<int64_t> sizes) {
   return parts;
 }
 
-bool is_even(const Dims& shape, const Layout& layout, const Mesh& mesh) {
-  Dims left = shape;
-  for (uint8_t m : layout.order) {
-    if (m >= mesh.rank() || !layout[m].is_shard()) continue;
-    int64_t& size = left[static_cast<size_t>(layout[m].dim())];
-    if (size % mesh.size(m) != 0) return false;
-    size /= mesh.size(m);
-  }
-  return true;
-}
-
 }  // namespace
 
 Mesh with_parts(const Mesh& mesh, int max_dims) {
@@ -69,7 +58,7 @@ std::optional<Layout> MeshParts::by_parts(const Layout& layout, const Dims& shap
     }
   }
   std::iota(place, made.order.end(), static_cast<uint8_t>(mesh_.rank()));
-  if (layout.has_strided() || !is_even(shape, made, mesh_)) return std::nullopt;
+  if (layout.has_strided() || !is_evenly_sharded(shape, made, mesh_)) return std::nullopt;
   normalise(made);
   return made;
 }

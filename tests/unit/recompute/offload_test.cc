@@ -51,13 +51,15 @@ struct Stack {
   }
 };
 
+const Names kFirstTwoOfFourWait = {
+    "kernel", "copy_to_host", "kernel",         "copy_to_host", "kernel",         "kernel",
+    "kernel", "kernel",       "copy_from_host", "kernel",       "copy_from_host", "kernel"};
+
 TEST(Offload, TakesTheFirstValuesAsLongAsTheLinkIsDoneInTime) {
   Stack stack(4);
   // Copies end at 25, 40 and 55 µs: the forward pass ends at 40.
   EXPECT_EQ(stack.move(15), 200);
-  EXPECT_EQ(stack.kernels(),
-            (Names{"kernel", "copy_to_host", "kernel", "copy_to_host", "kernel", "kernel", "kernel",
-                   "kernel", "copy_from_host", "kernel", "copy_from_host", "kernel"}));
+  EXPECT_EQ(stack.kernels(), kFirstTwoOfFourWait);
   const Program& p = stack.s.p;
   const ProgramStep &to = p.steps[1], &from = p.steps[10], &reader = p.steps[11];
   EXPECT_EQ(to.inputs, std::vector<ValueId>{stack.kept[0]});
@@ -137,9 +139,7 @@ TEST(OffloadApart, WaitsInTheSession) {
   // Copies end at 25, 40 and 55 µs: the forward entry ends at 40, and the backward entry has 60 µs
   // before it reads the first value.
   EXPECT_EQ(stack.move(15), 200);
-  EXPECT_EQ(stack.kernels(),
-            (Names{"kernel", "copy_to_host", "kernel", "copy_to_host", "kernel", "kernel", "kernel",
-                   "kernel", "copy_from_host", "kernel", "copy_from_host", "kernel"}));
+  EXPECT_EQ(stack.kernels(), kFirstTwoOfFourWait);
   const Program& p = stack.s.p;
   EXPECT_EQ(p.entries[0].num_steps, 6u);
   EXPECT_EQ(p.entries[1].first_step, 6u);
