@@ -155,8 +155,7 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
                            double* seconds_of_passes, double beat_us, Wanted wanted) {
   std::vector<double> compute_us;
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
-    compute_us.push_back((placed.costs[i].compute_us - placed.costs[i].fills_us) /
-                         model.weight(NodeId{i}));
+    compute_us.push_back(placed.costs[i].own_us() / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{.compute_us = compute_us, .choice = placed.choice};
   // What is computed again, as the limit asks for, may be such copies: they are the passes'

@@ -19,6 +19,7 @@ struct NodeCost {
   double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
   double fills_us = 0;  // of compute_us: padding of operands, filled by steps of their own
   double us() const { return compute_us + comm_us + transition_us; }
+  double own_us() const { return compute_us - fills_us; }  // of the step that computes
 };
 
 // The memory of a choice at its peak, and the price of the limit; zero if not requested.

@@ -96,7 +96,7 @@ Mesh::Axis axis_of(const Program& program, uint8_t axis) {
   if (axis < program.mesh.size()) return program.mesh[axis];
   size_t part = axis - size_t{kFirstMeshPart};
   for (const Mesh::Axis& a : program.mesh) {
-    if (part < a.parts.size()) return {a.name + "." + std::to_string(part), a.parts[part]};
+    if (part < a.parts.size()) return {a.part_name(part), a.parts[part]};
     part -= a.parts.size();
   }
   return {"?", 1};

@@ -270,6 +270,9 @@ struct Program {
     return value.valid() && storages[values[value].storage].kind == kind;
   }
   bool lies_in(const Port& port, StorageKind kind) const { return lies_in(port.value, kind); }
+  bool lies_in_host(ValueId value) const {
+    return value.valid() && is_in_host(storages[values[value].storage].kind);
+  }
 };
 
 // As before the memory pass.
@@ -291,8 +294,7 @@ void drop_fused_groups(Program& program);
 enum class HostCopy : uint8_t { kNone = 0, kToHost = 1, kFromHost = 2 };
 inline HostCopy host_copy(const Program& program, const ProgramStep& step) {
   const auto lies_there = [&](const std::vector<ValueId>& values) {
-    return values.size() == 1 && values[0].valid() &&
-           is_in_host(program.storages[program.values[values[0]].storage].kind);
+    return values.size() == 1 && program.lies_in_host(values[0]);
   };
   if (lies_there(step.outputs)) return HostCopy::kToHost;
   return lies_there(step.inputs) ? HostCopy::kFromHost : HostCopy::kNone;

@@ -57,24 +57,13 @@ class Verifier {
       if (s.kind > StreamKind::kCommunication && !links.insert(s.kind).second)
         return invalid_argument(me + "an earlier stream copies in the same direction");
       if (s.axes.empty()) continue;
-      if (s.kind != StreamKind::kCommunication || !are_distinct(s.axes, mesh))
+      if (s.kind != StreamKind::kCommunication || !mesh.are_distinct(s.axes))
         return invalid_argument(
             me + "its axes are not distinct mesh dims, or parts of them, of a communicator");
       if (!seen.insert(s.axes).second)
         return invalid_argument(me + "an earlier stream has the same communicator");
     }
     return {};
-  }
-  // Dims of the mesh, or parts of them, that do not overlap.
-  static bool are_distinct(const std::vector<uint8_t>& axes, const Mesh& mesh) {
-    uint32_t seen = 0;
-    for (uint8_t axis : axes) {
-      if (!mesh.has_axis(axis)) return false;
-      const uint32_t own = mesh.mask_by_parts(1u << axis);
-      if ((seen & own) != 0) return false;
-      seen |= own;
-    }
-    return true;
   }
 
   Status storages() const {
@@ -192,8 +181,7 @@ class Verifier {
     const bool to = copy == HostCopy::kToHost, from = copy == HostCopy::kFromHost;
     for (const auto* list : {&s.inputs, &s.outputs})
       for (ValueId v : *list)
-        if (copy == HostCopy::kNone && v.valid() &&
-            is_in_host(p_.storages[p_.values[v].storage].kind))
+        if (copy == HostCopy::kNone && p_.lies_in_host(v))
           return refuse("only copies to and from scratch touch the host");
     if (copy != HostCopy::kNone &&
         (s.inputs.size() != 1 || s.outputs.size() != 1 ||
@@ -232,7 +220,7 @@ class Verifier {
     if (s.inputs.size() != 1 || s.outputs.size() != 1 || !s.inputs[0].valid() ||
         !s.outputs[0].valid())
       return invalid_argument(at_step(p_, i) + "a collective has one operand and one result");
-    if (!are_distinct(s.collective.axes, mesh))
+    if (!mesh.are_distinct(s.collective.axes))
       return invalid_argument(at_step(p_, i) +
                               "its axes are not distinct mesh dims, or parts of them");
     if (s.collective.axes.empty()) return invalid_argument(at_step(p_, i) + "it has no axes");

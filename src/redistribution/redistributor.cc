@@ -80,26 +80,26 @@ bool Redistributor::has_graphs(const Mesh& mesh) {
   return axes <= kMaxAxes;
 }
 
+Redistributor::ByParts::ByParts(const Mesh& mesh, const MovePrices& whole)
+    : of(mesh),
+      prices{[this, &whole](CollectiveKind kind, uint32_t mask, int64_t bytes) {
+               return whole.collective_us(kind, of.axes_mask(mask), bytes);
+             },
+             whole.copy_us},
+      collectives(of.mesh(), prices, &of.siblings()) {}
+
 Redistributor::Redistributor(const Mesh& mesh, const MovePrices& prices, Threads threads)
-    : mesh_(mesh),
-      prices_(prices),
-      threads_(threads),
-      collectives_(mesh_, prices_),
-      parts_(mesh.num_parts() > 0 ? std::optional<MeshParts>(mesh) : std::nullopt),
-      prices_by_parts_{[this](CollectiveKind kind, uint32_t mask, int64_t bytes) {
-                         return prices_.collective_us(kind, parts_->axes_mask(mask), bytes);
-                       },
-                       prices_.copy_us},
-      collectives_by_parts_(parts_ ? parts_->mesh() : mesh_, prices_by_parts_,
-                            parts_ ? &parts_->siblings() : nullptr) {}
+    : mesh_(mesh), prices_(prices), threads_(threads), collectives_(mesh_, prices_) {
+  if (mesh.num_parts() > 0) parts_.emplace(mesh, prices_);
+}
 
 Redistributor::Type& Redistributor::type(const Dims& shape, int64_t element_bytes) {
   Type& type = types_[{shape, element_bytes}];
   if (type.whole.graph) return type;
   type.whole.graph = std::make_unique<LayoutGraph>(mesh_, prices_, shape, element_bytes);
   if (parts_)
-    type.by_parts.graph = std::make_unique<LayoutGraph>(parts_->mesh(), prices_by_parts_, shape,
-                                                        element_bytes, &parts_->siblings());
+    type.by_parts.graph = std::make_unique<LayoutGraph>(parts_->of.mesh(), parts_->prices, shape,
+                                                        element_bytes, &parts_->of.siblings());
   return type;
 }
 
@@ -118,7 +118,7 @@ std::optional<Redistributor::Ends> Redistributor::by_parts(Type& type, const Dim
                                                            const Layout& from, const Layout& to,
                                                            double whole_us) {
   if (!parts_) return std::nullopt;
-  const auto first = parts_->by_parts(from, shape), last = parts_->by_parts(to, shape);
+  const auto first = parts_->of.by_parts(from, shape), last = parts_->of.by_parts(to, shape);
   if (!first || !last) return std::nullopt;
   const Ends found = ends(type.by_parts, *first, *last);
   return is_cheaper(found.us, whole_us) ? std::optional(found) : std::nullopt;
@@ -152,11 +152,11 @@ bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, cons
   const Ends whole = ends(t.whole, from, to);
   if (const std::optional<Ends> parts = by_parts(t, shape, from, to, whole.us))
     return follow(
-        t.by_parts, *parts, collectives_by_parts_,
+        t.by_parts, *parts, parts_->collectives,
         [&](const MoveEdge& edge, const Layout& after) {
-          Move move = plain_move(edge, after, shape, parts_->mesh());
-          parts_->rename(edge, move.axes, move.to_axes);
-          move.after = parts_->whole(after);
+          Move move = plain_move(edge, after, shape, parts_->of.mesh());
+          parts_->of.rename(edge, move.axes, move.to_axes);
+          move.after = parts_->of.whole(after);
           return move;
         },
         route);
@@ -220,7 +220,7 @@ void Redistributor::prepare(std::span<const ValueLayouts> values) {
           if (l.has_strided()) continue;
           whole->add(canonical(l));
           if (parts == nullptr) continue;
-          if (const auto made = parts_->by_parts(canonical(l), v->shape)) parts->add(*made);
+          if (const auto made = parts_->of.by_parts(canonical(l), v->shape)) parts->add(*made);
         }
       whole->derive();
       if (parts != nullptr) parts->derive();
@@ -260,7 +260,7 @@ void Redistributor::lower_by_parts(Type& type, const Dims& shape, std::span<cons
   } rows, columns;
   const auto add = [&](std::span<const Layout> layouts, List& list) {
     for (size_t i = 0; i < layouts.size(); ++i)
-      if (const auto made = parts_->by_parts(canonical(layouts[i]), shape)) {
+      if (const auto made = parts_->of.by_parts(canonical(layouts[i]), shape)) {
         list.states.push_back(graph.add(*made));
         list.at.push_back(i);
       }

@@ -86,6 +86,14 @@ class Redistributor {
   struct TypeKeyHash {
     size_t operator()(const TypeKey& k) const;
   };
+  // What searches by parts of mesh dims go by.
+  struct ByParts {
+    ByParts(const Mesh& mesh, const MovePrices& whole);
+    ByParts(const ByParts&) = delete;  // parts refer to each other
+    const MeshParts of;
+    const MovePrices prices;
+    CollectivePrices collectives;
+  };
   // Layouts of one type, of the whole mesh dims or by their parts.
   struct Way {
     std::unique_ptr<LayoutGraph> graph;
@@ -116,9 +124,7 @@ class Redistributor {
   const MovePrices& prices_;
   const Threads threads_;
   CollectivePrices collectives_;
-  const std::optional<MeshParts> parts_;  // none: the mesh has no parts
-  const MovePrices prices_by_parts_;
-  CollectivePrices collectives_by_parts_;
+  std::optional<ByParts> parts_;                    // none: the mesh has no parts
   std::unordered_map<Key, Route, KeyHash> routes_;  // look-up only, like all maps here
   std::unordered_map<TypeKey, Type, TypeKeyHash> types_;
 };

@@ -100,7 +100,7 @@ void Mesh::count() {
     int64_t within = stride;
     for (size_t i = 0; i < a.parts.size(); ++i) {
       within /= a.parts[i];
-      parts_.push_back({a.name + "." + std::to_string(i), a.parts[i], within, 1u << next++});
+      parts_.push_back({a.part_name(i), a.parts[i], within, 1u << next++});
     }
     next += a.parts.empty();
     stride /= a.size;
@@ -111,6 +111,15 @@ void Mesh::count() {
 bool Mesh::has_axis(int64_t axis) const {
   return axis >= 0 &&
          (axis < rank() || (axis >= kFirstMeshPart && axis < kFirstMeshPart + num_parts()));
+}
+
+bool Mesh::are_distinct(std::span<const uint8_t> axes) const {
+  uint32_t seen = 0;  // by parts
+  for (uint8_t axis : axes) {
+    if (!has_axis(axis) || (seen & of(axis).by_parts) != 0) return false;
+    seen |= of(axis).by_parts;
+  }
+  return true;
 }
 
 Mesh Mesh::by_parts() const {

@@ -44,6 +44,7 @@ class Mesh {
     int64_t size;
     std::vector<int64_t> parts = {};  // their sizes, outermost first; their product is `size`. None
                                       // for a dim that has no parts
+    std::string part_name(size_t part) const { return name + "." + std::to_string(part); }
   };
   // 1 to kMaxMeshRank axes, sizes ≥ 1, distinct non-empty names, at most 2^20 ranks.
   static Result<Mesh> create(std::vector<Axis> axes);
@@ -58,6 +59,8 @@ class Mesh {
     return rank / of(axis).stride % of(axis).size;
   }
   bool has_axis(int64_t axis) const;
+  // Whether these are axes of the mesh that do not overlap: no dim twice, nor beside its parts.
+  bool are_distinct(std::span<const uint8_t> axes) const;
   const std::vector<Axis>& axes() const { return axes_; }
   int64_t num_ranks() const { return num_ranks_; }
   std::string to_string() const;  // "dp=8,tp=8"

@@ -45,8 +45,7 @@ shw::Result<std::pair<shw::Solved, shw::Program>> lowered(const std::string& pat
   shw::Monitor monitor;
   SHW_ASSIGN_OR_RETURN(shw::Solved solved, shw::solve_once(graph, {.mesh = mesh}, monitor));
   std::vector<double> compute_us;
-  for (const auto& cost : solved.placed.costs)
-    compute_us.push_back(cost.compute_us - cost.fills_us);
+  for (const auto& cost : solved.placed.costs) compute_us.push_back(cost.own_us());
   SHW_ASSIGN_OR_RETURN(
       shw::Program program,
       shw::lower(solved.model->graph(), *solved.placed.assignment, solved.model->redistributor(),

@@ -4,14 +4,11 @@ namespace shw::runtime {
 
 Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
                                          int64_t rank) {
+  if (!mesh.are_distinct(axes))
+    return invalid_argument("the axes of a group are distinct dims of the mesh " +
+                            mesh.to_string() + ", or parts of them");
   std::vector<int64_t> ranks{rank};
-  uint32_t seen = 0;  // dims and parts, by parts
   for (uint8_t axis : axes) {
-    const uint32_t own = mesh.has_axis(axis) ? mesh.mask_by_parts(1u << axis) : ~0u;
-    if ((seen & own) != 0 || own == ~0u)
-      return invalid_argument("the axes of a group are distinct dims of the mesh " +
-                              mesh.to_string() + ", or parts of them");
-    seen |= own;
     const int64_t step = mesh.stride(axis), first = -mesh.coordinate(rank, axis) * step;
     std::vector<int64_t> more;
     for (int64_t r : ranks)
