@@ -2,23 +2,32 @@
 
 namespace shw::answers {
 
-EdgePrice edge_price(const PreparedModel& model, std::span<const uint32_t> choice, NodeId consumer,
+EdgeCost edge_cost(const PreparedModel& model, const Placed& placed, NodeId consumer,
+                   uint32_t operand) {
+  const Choice priced = model.priced(placed);
+  EdgeCost cost = priced.edge(consumer, operand);
+  if (placed.shared == nullptr) return cost;
+  for (const SharedVersions::Version& v : placed.shared->versions) {
+    if (v.reader != GraphEdge{consumer, operand}) continue;
+    const EdgeCost made = priced.version(v);
+    cost.comm_us += made.comm_us;
+    cost.transition_us += made.transition_us;
+  }
+  return cost;
+}
+
+EdgePrice edge_price(const PreparedModel& model, const Placed& placed, NodeId consumer,
                      uint32_t operand) {
   const Graph& graph = model.graph();
-  const Strategies& strategies = model.strategies();
-  const NodeId producer = graph.operands(consumer)[operand];
-  const LayoutListId produced = strategies.produced(graph, consumer, operand);
-  const Layout& from =
-      strategies.pool().layout(strategies.pool().list(produced)[choice[producer.v]]);
-  const Layout& to = strategies.operand_layout(consumer, operand, choice[consumer.v]);
+  const EdgeCost cost = edge_cost(model, placed, consumer, operand);
   const int mesh_rank = model.mesh().rank();
-  return {graph.name(producer),
+  return {graph.name(graph.operands(consumer)[operand]),
           graph.name(consumer),
           operand,
-          to_string(from, mesh_rank),
-          to_string(to, mesh_rank),
-          model.redistribution_us(consumer, operand, from, to),
-          model.transition_us(consumer, from, to)};
+          to_string(cost.from, mesh_rank),
+          to_string(cost.to, mesh_rank),
+          cost.comm_us,
+          cost.transition_us};
 }
 
 void write_edges(JsonWriter& j, std::string_view key, const std::vector<EdgePrice>& edges) {

@@ -1,4 +1,5 @@
-// An edge of the graph under a choice of strategies, and its price.
+// An edge of the graph in a placement, and its price. What several edges share is paid by the
+// first.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,7 +17,9 @@ struct EdgePrice {
   double comm_us = 0, transition_us = 0;
 };
 
-EdgePrice edge_price(const PreparedModel& model, std::span<const uint32_t> choice, NodeId consumer,
+EdgeCost edge_cost(const PreparedModel& model, const Placed& placed, NodeId consumer,
+                   uint32_t operand);
+EdgePrice edge_price(const PreparedModel& model, const Placed& placed, NodeId consumer,
                      uint32_t operand);
 void write_edges(JsonWriter& json, std::string_view key, const std::vector<EdgePrice>& edges);
 

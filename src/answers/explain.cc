@@ -164,19 +164,19 @@ class Explainer {
   }
 
   EdgePrice edge(NodeId consumer, uint32_t k) const {
-    EdgePrice price = edge_price(model_, plan_.choice, consumer, k);
+    EdgePrice price = edge_price(model_, plan_, consumer, k);
     price.comm_us *= scales_.of(consumer, k);
     price.transition_us *= scales_.of(consumer, k);
     return price;
   }
 
-  // Restricts the node to these strategies, as a pin would.
+  // Restricts the node to these strategies, as a pin would; at the prices of the plan.
   Result<ConstrainedModel> asked_with(std::vector<bool> allowed) const {
     PlacementConstraints constraints = asked_.constraints();
     constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
     SHW_ASSIGN_OR_RETURN(ConstrainedModel question,
                          ConstrainedModel::create(model_, std::move(constraints), monitor_));
-    return takes_fastest(model_) ? at_prices(question) : std::move(question);
+    return takes_fastest(model_) ? at_prices(question) : question.sharing_as(plan_.shared);
   }
 
   Status find_floors() {

@@ -6,6 +6,10 @@
 // not count against the parameter budget, so forcing one may even cost less than the plan. Floors
 // refer to the problem without that node in the budget; no forced plan is cheaper than its floor.
 //
+// Prices are those of the plan: what its program makes once for several uses counts once, and no
+// more than that (compiler/share_changes.h). A plan made with the pin from the start may share
+// other changes of layout, and then costs less than the forced one.
+//
 // --overlap simulated: the plan is the fastest found (compiler/fastest.h), and everything here is
 // at the prices that it was found at, which count of each edge only a share: the plan, the edges,
 // the floors and what is forced. The simulated step of each forced plan is told, too. A plan of a

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "compiler/fastest.h"
+#include "compiler/place.h"
 #include "plan/module_tree.h"
 #include "plan/report.h"
 #include "support/format.h"
@@ -17,11 +18,10 @@ constexpr size_t kMaxEdges = 20;
 
 class Edges {
  public:
-  Edges(const PreparedModel& model, std::span<const uint32_t> choice)
-      : model_(model), choice_(choice) {}
+  Edges(const PreparedModel& model, const Placed& placed) : model_(model), placed_(placed) {}
 
   void add(NodeId consumer, uint32_t operand) {
-    EdgePrice edge = edge_price(model_, choice_, consumer, operand);
+    EdgePrice edge = edge_price(model_, placed_, consumer, operand);
     if (edge.comm_us == 0) return;
     const Graph& graph = model_.graph();
     const EdgeGroup like{module_pattern(graph.meta(consumer).module_path),
@@ -51,7 +51,7 @@ class Edges {
 
  private:
   const PreparedModel& model_;
-  std::span<const uint32_t> choice_;
+  const Placed& placed_;
   std::vector<EdgePrice> edges_;
   std::map<std::array<std::string, 5>, EdgeGroup> groups_;
 };
@@ -83,6 +83,13 @@ std::string ranges_text(const PlanExplanation& e) {
   return t + (e.memory.exact ? "\n" : " (not proven)\n");
 }
 
+// Under a memory limit, what fits as planned.
+Result<Placed> planned(const ConstrainedModel& asked, const solver::SolveOptions& options,
+                       Monitor& monitor) {
+  if (asked.memory_limit() == 0) return place(asked, options, monitor);
+  return asked.solve(asked.problem_within(asked.memory_limit()), options, monitor);
+}
+
 }  // namespace
 
 Result<PlanExplanation> explain_plan(const ConstrainedModel& asked,
@@ -92,17 +99,16 @@ Result<PlanExplanation> explain_plan(const ConstrainedModel& asked,
     return unimplemented(
         "with overlap 'simulated', a plan as a whole is not explained: how far prices may change "
         "before another plan is the fastest is not known. Name a node, or leave the overlap out");
-  const solver::PlacementProblem problem = asked.problem_within(asked.memory_limit());
   solver::SolveOptions first = options;
   first.deadline = options.deadline.after_share(0.5);  // the rest is for the ranges
-  SHW_ASSIGN_OR_RETURN(const Placed plan, model.solve(problem, first, monitor));
+  SHW_ASSIGN_OR_RETURN(const Placed plan, planned(asked, first, monitor));
   PlanExplanation out;
   out.total = plan.total;
   out.objective_us = plan.objective_us;
   out.bound_us = plan.bound_us;
   out.proven = plan.proven;
   const Graph& graph = model.graph();
-  Edges edges(model, plan.choice);
+  Edges edges(model, plan);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     if (plan.costs[i].comm_us == 0) continue;
     const auto operands = graph.operands(NodeId{i});
@@ -110,8 +116,7 @@ Result<PlanExplanation> explain_plan(const ConstrainedModel& asked,
       if (operands[k].valid()) edges.add(NodeId{i}, k);
   }
   std::move(edges).move_to(out);
-  SHW_ASSIGN_OR_RETURN(out.communication,
-                       communication_range(model, problem, plan.choice, options, monitor));
+  SHW_ASSIGN_OR_RETURN(out.communication, communication_range(asked, plan, options, monitor));
   SHW_ASSIGN_OR_RETURN(out.memory, memory_range(asked, plan, options, monitor));
   return out;
 }

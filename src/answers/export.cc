@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "answers/clusters.h"
+#include "answers/edges.h"
 #include "support/json_writer.h"
 
 namespace shw::answers {
@@ -140,16 +141,14 @@ class Exporter {
   void write_inputs(NodeId n) {
     j_.key("inputs").begin_array();
     const auto operands = graph().operands(n);
-    for (size_t k = 0; k < operands.size(); ++k) {
+    for (uint32_t k = 0; k < operands.size(); ++k) {
       if (!operands[k].valid()) continue;
-      const LayoutListId produced = strategies().produced(graph(), n, k);
-      const Layout& from = strategies().pool().layout(
-          strategies().pool().list(produced)[placed_.choice[operands[k].v]]);
-      const Layout& to = strategies().operand_layout(n, k, placed_.choice[n.v]);
+      const EdgeCost edge = edge_cost(model_, placed_, n, k);
       j_.begin_object().member("name", graph().name(operands[k]));
-      j_.member("src_placement", text(from)).member("dst_placement", text(to));
-      j_.member("comm_cost", model_.redistribution_us(n, k, from, to));
-      j_.member("transition_cost", static_cast<int>(cost::transition_us(from, to))).end_object();
+      j_.member("src_placement", text(edge.from)).member("dst_placement", text(edge.to));
+      j_.member("comm_cost", edge.comm_us);
+      j_.member("transition_cost", static_cast<int>(cost::transition_us(edge.from, edge.to)));
+      j_.end_object();
     }
     j_.end_array();
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/place.h"
+#include "placement/share_versions.h"
 #include "support/quiet.h"
 
 namespace shw::answers {
@@ -55,12 +56,13 @@ struct Line {
 
 class Search {
  public:
-  Search(const PreparedModel& model, const solver::PlacementProblem& problem,
-         std::span<const uint32_t> choice, const solver::SolveOptions& options, Monitor& monitor)
+  Search(const PreparedModel& model, const Placed& plan, solver::PlacementProblem problem,
+         const solver::SolveOptions& options, Monitor& monitor)
       : model_(model),
-        problem_(problem),
-        free_(with_communication(problem, 0)),
-        choice_(choice),
+        plan_(plan),
+        problem_(std::move(problem)),
+        free_(with_communication(problem_, 0)),
+        choice_(labels_of(model, plan)),
         options_(few_branches(options)),
         monitor_(monitor) {}
 
@@ -95,35 +97,50 @@ class Search {
   }
 
  private:
+  // Of all variables.
+  static std::vector<uint32_t> labels_of(const PreparedModel& model, const Placed& plan) {
+    std::vector<uint32_t> labels = plan.choice;
+    if (plan.shared == nullptr) return labels;
+    const auto versions = shw::labels_of(model.graph(), model.strategies(), *plan.shared);
+    labels.insert(labels.end(), versions.begin(), versions.end());
+    return labels;
+  }
   Line line_of(std::span<const uint32_t> choice) const {
     const double at_zero = solver::evaluate(free_, choice);
     return {at_zero, solver::evaluate(problem_, choice) - at_zero};
   }
 
-  Result<Rival> rival_of(const std::vector<uint32_t>& choice) const {
-    SHW_ASSIGN_OR_RETURN(const Placed placed, model_.price(choice));
+  Result<Rival> rival_of(std::vector<uint32_t> choice) const {
+    std::shared_ptr<const SharedVersions> shared;
+    const size_t nodes = plan_.choice.size();
+    if (plan_.shared != nullptr)
+      shared = std::make_shared<const SharedVersions>(with_labels(
+          model_.graph(), model_.strategies(), *plan_.shared, std::span(choice).subspan(nodes)));
+    choice.resize(nodes);
+    SHW_ASSIGN_OR_RETURN(const Placed placed, model_.price(std::move(choice), std::move(shared)));
     Rival rival{placed.total.compute_us, placed.total.comm_us, placed.total.transition_us};
-    for (size_t i = 0; i < choice.size(); ++i) rival.changed_nodes += choice[i] != choice_[i];
+    for (size_t i = 0; i < nodes; ++i) rival.changed_nodes += placed.choice[i] != choice_[i];
     return rival;
   }
 
   const PreparedModel& model_;
-  const solver::PlacementProblem& problem_;
+  const Placed& plan_;
+  const solver::PlacementProblem problem_;
   const solver::PlacementProblem free_;  // the problem with free communication
-  std::span<const uint32_t> choice_;
+  const std::vector<uint32_t> choice_;
   const solver::SolveOptions options_;
   Monitor& monitor_;
 };
 
 }  // namespace
 
-Result<CommunicationRange> communication_range(const PreparedModel& model,
-                                               const solver::PlacementProblem& problem,
-                                               std::span<const uint32_t> choice,
+Result<CommunicationRange> communication_range(const ConstrainedModel& model, const Placed& plan,
                                                const solver::SolveOptions& options,
                                                Monitor& monitor) {
   CommunicationRange range;
-  Search search(model, problem, choice, options, monitor);
+  const double limit = model.memory_limit();
+  Search search(model.model(), plan, model.sharing_as(plan.shared).problem_within(limit), options,
+                monitor);
   SHW_ASSIGN_OR_RETURN(range.from, search.end_towards(1 / kStride, 0, range.below, range.exact));
   SHW_ASSIGN_OR_RETURN(range.to, search.end_towards(kStride, kMaxFactor, range.above, range.exact));
   return range;
@@ -135,13 +152,15 @@ Result<MemoryRange> memory_range(const ConstrainedModel& model, const Placed& pl
   range.from_bytes = plan.memory.held_bytes();
   range.to_at_least_bytes = range.to_below_bytes = HUGE_VAL;
   if (model.memory_limit() == 0) return range;
+  const ConstrainedModel priced = model.sharing_as(plan.shared);
   double asked = 0;
   Monitor muted = quiet(monitor);
   double low = model.memory_limit();
   double high = HUGE_VAL;
   for (int step = 0; step < kMaxSteps; ++step) {
-    auto placed = options.deadline.passed() ? Result<Placed>(Status(Code::kDeadlineExceeded, ""))
-                                            : try_place(model, asked, few_branches(options), muted);
+    auto placed = options.deadline.passed()
+                      ? Result<Placed>(Status(Code::kDeadlineExceeded, ""))
+                      : try_place(priced, asked, few_branches(options), muted);
     if (placed.status().code() == Code::kDeadlineExceeded) {
       range.exact = false;
       break;

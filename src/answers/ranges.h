@@ -24,9 +24,7 @@ struct CommunicationRange {
   bool exact = true;  // false: the last solve ended without proof, and the range may be smaller
 };
 
-Result<CommunicationRange> communication_range(const PreparedModel& model,
-                                               const solver::PlacementProblem& problem,
-                                               std::span<const uint32_t> choice,
+Result<CommunicationRange> communication_range(const ConstrainedModel& model, const Placed& plan,
                                                const solver::SolveOptions& options,
                                                Monitor& monitor);
 

@@ -36,13 +36,23 @@ Result<ConstrainedModel> ConstrainedModel::create(const PreparedModel& model,
 ConstrainedModel ConstrainedModel::with_scaled_edges(std::span<const double> scales) const {
   ConstrainedModel out(*model_, stated_, problem_.with_scaled_edges(scales));
   out.scaled_ = true;
+  out.shared_ = shared_;
   return out;
 }
 
 ConstrainedModel ConstrainedModel::with_choices(std::span<const AllowedLabels> choices) const {
   ConstrainedModel out(*model_, stated_, problem_.share());
   out.scaled_ = scaled_;
+  out.shared_ = shared_;
   add_labels(choices, out.problem_);
+  return out;
+}
+
+ConstrainedModel ConstrainedModel::sharing_as(std::shared_ptr<const SharedVersions> shared) const {
+  if (shared == nullptr) shared = std::make_shared<const SharedVersions>();
+  ConstrainedModel out(*model_, stated_, problem_.share());
+  model_->add_shared(*shared, conditions().no_comm, out.problem_);
+  out.shared_ = std::move(shared);
   return out;
 }
 

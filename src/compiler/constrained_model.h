@@ -30,6 +30,11 @@ class ConstrainedModel {
   // The same question with fewer strategies allowed. All its own constraints hold.
   ConstrainedModel with_choices(std::span<const AllowedLabels> choices) const;
 
+  // The same question at the prices of a plan that shares this: with variables for it, and no
+  // others. Null: that shares nothing.
+  ConstrainedModel sharing_as(std::shared_ptr<const SharedVersions> shared) const;
+  bool is_told_what_is_shared() const { return shared_ != nullptr; }
+
   const PreparedModel& model() const { return *model_; }
   const PlacementConstraints& constraints() const { return stated_->constraints; }
   const SideConditions& conditions() const { return stated_->conditions; }
@@ -45,7 +50,8 @@ class ConstrainedModel {
                                           const CountedCopies& copies = {}) const;
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor) const {
-    return model_->solve(problem, options, monitor, scaled_ ? Prices::kOther : Prices::kOfGraph);
+    return model_->solve(problem, options, monitor, scaled_ ? Prices::kOther : Prices::kOfGraph,
+                         shared_.get());
   }
 
  private:
@@ -60,7 +66,8 @@ class ConstrainedModel {
   const PreparedModel* model_;
   std::shared_ptr<const Stated> stated_;  // by the same question at other prices, too
   solver::PlacementProblem problem_;
-  bool scaled_ = false;  // its prices are not the model's
+  bool scaled_ = false;                           // its prices are not the model's
+  std::shared_ptr<const SharedVersions> shared_;  // has variables in the problem; null: none
 };
 
 }  // namespace shw

@@ -6,6 +6,7 @@
 
 #include "compiler/conflicts.h"
 #include "compiler/programs.h"
+#include "compiler/share_changes.h"
 #include "compiler/within_limit.h"
 #include "plan/report.h"
 #include "support/quiet.h"
@@ -79,6 +80,8 @@ Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_byte
       solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us, wanted);
   const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
   const bool unanswered = !placed.ok() && limit_bytes > 0 && is_unanswered(placed.status());
+  if (placed.ok())
+    SHW_RETURN_IF_ERROR(share_changes(model, limit_bytes, options, *placed, monitor));
   if (!unanswered && !(refused && explain_failure)) return placed;
   if (refused)
     SHW_RETURN_IF_ERROR(find_conflict(model, options.deadline.after_share(0.5), monitor));

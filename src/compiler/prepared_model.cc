@@ -12,6 +12,7 @@
 #include "lowering/lowered_memory.h"
 #include "ops/entries.h"
 #include "ops/op_def.h"
+#include "placement/share_versions.h"
 #include "rewrite/pass.h"
 #include "rewrite/verify.h"
 
@@ -229,17 +230,27 @@ Result<solver::PlacementProblem> PreparedModel::costs(const std::vector<bool>& n
 
 Result<Placed> PreparedModel::solve(const solver::PlacementProblem& problem,
                                     const solver::SolveOptions& options, Monitor& monitor,
-                                    Prices prices) const {
+                                    Prices prices, const SharedVersions* shared) const {
   SHW_RETURN_IF_ERROR(monitor.report({.phase = "solve"}));
   const auto start = std::chrono::steady_clock::now();
   SHW_ASSIGN_OR_RETURN(Placed placed, solve_placement(graph_, strategies_, problem, pricer_,
-                                                      options, monitor, prices));
+                                                      options, monitor, prices, shared));
   placed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return placed;
 }
 
-Result<Placed> PreparedModel::price(std::vector<uint32_t> choice) const {
-  return price_choice(graph_, strategies_, pricer_, std::move(choice));
+Result<Placed> PreparedModel::price(std::vector<uint32_t> choice,
+                                    std::shared_ptr<const SharedVersions> shared) const {
+  return price_choice(graph_, strategies_, pricer_, std::move(choice), std::move(shared));
+}
+
+bool PreparedModel::shares_versions() const {
+  return prices_routes() && graph_.entries().size() <= 1 && !discounts_edges(options_.overlap.kind);
+}
+
+void PreparedModel::add_shared(const SharedVersions& shared, const std::vector<bool>& no_comm,
+                               solver::PlacementProblem& problem) const {
+  add_shared_versions(graph_, strategies_, shared, no_comm, pricer_, problem);
 }
 
 // The discounts of overlap depend on whether casts come first.

@@ -65,12 +65,24 @@ class PreparedModel {
   double transition_us(NodeId consumer, const Layout& from, const Layout& to) const {
     return pricer_.transition_us(consumer, from, to);
   }
+  // The prices of a placement's changes of layout.
+  Choice priced(const Placed& placed) const {
+    return {graph_, strategies_, pricer_, placed.choice, placed.shared.get()};
+  }
   // How often a node runs: what its costs count times.
   double weight(NodeId n) const { return pricer_.weight(n); }
 
+  // Whether prices know of what several uses of a value share: of one entry, priced by routes.
+  bool shares_versions() const;
+  // Adds variables for it to a problem of this model.
+  void add_shared(const SharedVersions& shared, const std::vector<bool>& no_comm,
+                  solver::PlacementProblem& problem) const;
+  // `shared`, unless null: what the problem has in addition.
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
-                       Monitor& monitor, Prices prices = Prices::kOfGraph) const;
-  Result<Placed> price(std::vector<uint32_t> choice) const;
+                       Monitor& monitor, Prices prices = Prices::kOfGraph,
+                       const SharedVersions* shared = nullptr) const;
+  Result<Placed> price(std::vector<uint32_t> choice,
+                       std::shared_ptr<const SharedVersions> shared = nullptr) const;
 
   // The routes that prices rest on and programs take.
   Redistributor& redistributor() const { return redistributor_; }

@@ -157,7 +157,8 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].own_us() / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
-  LowerOptions options{.compute_us = compute_us, .choice = placed.choice};
+  LowerOptions options{
+      .compute_us = compute_us, .choice = placed.choice, .shared = placed.shared.get()};
   // What is computed again, as the limit asks for, may be such copies: they are the passes'
   // business.
   const bool repeats = recomputes_within(model, placed.memory.limit_bytes);

@@ -8,6 +8,7 @@
 #include "lowering/padding.h"
 #include "lowering/piece_attrs.h"
 #include "lowering/ports.h"
+#include "lowering/shared_versions.h"
 #include "lowering/slots.h"
 #include "lowering/versions.h"
 #include "lowering/window.h"
@@ -55,6 +56,8 @@ class Lowering {
     ports_.finish();
     drop_unused_parts();
     SHW_RETURN_IF_ERROR(verify(program_, /*planned=*/false));
+    if (options_.found != nullptr)
+      *options_.found = shared_versions(g_, a_, redistributor_, slots_, *versions_.front(), reads_);
     return std::move(program_);
   }
 
@@ -195,7 +198,25 @@ class Lowering {
   Result<ValueId> version(NodeId n, size_t k) {
     const NodeId from = g_.operands(n)[k];
     const Layout wanted = redistributor_.canonical(a_.operands(n)[k]);
-    return versions().get(holder(from, wanted, n.v), wanted);
+    const GraphEdge edge{n, static_cast<uint32_t>(k)};
+    if (options_.shared != nullptr && options_.copies == Copies::kShared)
+      if (const SharedVersions::Read* read = options_.shared->read(edge))
+        SHW_RETURN_IF_ERROR(make(read->from));
+    const uint32_t slot = holder(from, wanted, n.v);
+    auto piece = versions().get(slot, wanted);
+    if (const auto version = versions().index_of(slot, wanted);
+        version && options_.found != nullptr)
+      reads_.push_back({edge, *version});
+    return piece;
+  }
+  // What the plan has several uses read, in the layout that it has there.
+  Status make(const SharedVersions::Source& source) {
+    const uint32_t slot = slots_[source.value.v].index;
+    if (source.version == SharedVersions::kAsItLies)
+      return versions().get(slot, result_layout(source.value, 0)).status();
+    const SharedVersions::Version& version = options_.shared->versions[source.version];
+    SHW_RETURN_IF_ERROR(make(version.from));
+    return versions().get(slot, redistributor_.canonical(version.layout)).status();
   }
   // The slot to read a value from: where an alias lies otherwise than a use wants it, but what it
   // stands for does not, and is there anyway, that.
@@ -398,6 +419,7 @@ class Lowering {
   std::vector<uint32_t> last_read_;  // by slot: the last node that reads it
   std::vector<uint8_t> read_later_;  // by node: whether an entry after this one reads its storage
   std::optional<Padding> padding_;
+  std::vector<VersionRead> reads_;                   // if asked for
   std::vector<std::unique_ptr<Versions>> versions_;  // by entry
 };
 

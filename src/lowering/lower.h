@@ -7,6 +7,7 @@
 #include "plan/program.h"
 #include "redistribution/redistributor.h"
 #include "strategy/assignment.h"
+#include "strategy/shared_versions.h"
 #include "support/monitor.h"
 
 namespace shw {
@@ -18,6 +19,11 @@ struct LowerOptions {
   // empty: regions state just one.
   std::span<const uint32_t> choice = {};
   Copies copies = Copies::kShared;
+  // What the plan has made for several uses; null: nothing.
+  const SharedVersions* shared = nullptr;
+  // Unless null, set to where the program goes other ways than pairs of nodes tell. Of one entry,
+  // with shared copies.
+  SharedVersions* found = nullptr;
   // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };

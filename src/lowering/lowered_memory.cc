@@ -1,5 +1,8 @@
 #include "lowering/lowered_memory.h"
 
+#include <utility>
+
+#include "lowering/slots.h"
 #include "lowering/window.h"
 #include "lowering/written_order.h"
 #include "ops/op_def.h"
@@ -32,6 +35,21 @@ TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorTyp
   return found ? found->type : row_major(type.dtype, type.shape);
 }
 
+// Each output is a storage of its own, and lies row-major.
+void count_copies_for_outputs(const Graph& graph, LoweredMemory& use) {
+  const std::vector<Slot> slots = slots_of(graph, Copies::kShared);
+  std::vector<uint8_t> returned(graph.num_results(), 0);  // by slot
+  for (const OutputInfo& out : graph.outputs()) {
+    if (!out.node.valid() || out.in_place) continue;
+    const MemoryOrder& order = use.orders[graph.node(out.node).first_result];
+    const bool again = std::exchange(returned[slots[out.node.v].index], 1) != 0;
+    if (order.is_row_major() && !again) continue;
+    NodeCopies& copies = use.copies[out.node.v];
+    ++copies.for_outputs;
+    if (order.dense && !again) copies.order = order.dim_at;
+  }
+}
+
 }  // namespace
 
 LoweredMemory lowered_memory(const Graph& graph) {
@@ -59,10 +77,7 @@ LoweredMemory lowered_memory(const Graph& graph) {
       lies.push_back(std::move(type));
     }
   }
-  for (const OutputInfo& out : graph.outputs())
-    if (out.node.valid() && !out.in_place)
-      use.copies[out.node.v].for_outputs +=
-          !use.orders[graph.node(out.node).first_result].is_row_major();
+  count_copies_for_outputs(graph, use);
   return use;
 }
 

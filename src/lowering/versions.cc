@@ -79,6 +79,7 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
   piece = builder_.window_like(
       piece,
       row_major(given.dtype, local_shape(source.unfolding.shape(), held, redistributor_.mesh())));
+  auto made_from = static_cast<uint32_t>(source.version);
   for (const Move& move : source.route->moves) {
     piece = emit_move(builder_, move, piece, redistributor_.mesh(), prices_);
     if (!move.after) continue;  // no layout of the mesh: nobody reads it
@@ -90,7 +91,8 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
       seen.strides[source.order.dim_at[i]] = lies.strides[i];
     }
     slot.list.push_back({source.order.permuted(source.unfolding.folded(*move.after), /*back=*/true),
-                         builder_.window_like(piece, seen)});
+                         builder_.window_like(piece, seen), made_from});
+    made_from = static_cast<uint32_t>(slot.list.size() - 1);
   }
   return slot.list.back().value;
 }
@@ -106,6 +108,12 @@ void Versions::start_from(std::span<const Versions* const> earlier) {
     }
 }
 
+std::optional<uint32_t> Versions::index_of(uint32_t slot, const Layout& layout) const {
+  const std::vector<Version>& list = versions_[slot].list;
+  const auto at = std::ranges::find(list, layout, &Version::layout);
+  return at == list.end() ? std::nullopt : std::optional(static_cast<uint32_t>(at - list.begin()));
+}
+
 void Versions::drop_copies() {
   for (uint32_t slot : copied_) versions_[slot].list.resize(1);
   copied_.clear();
@@ -114,8 +122,7 @@ void Versions::drop_copies() {
 Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
   Slot& slot = versions_[number];
   SHW_CHECK(!slot.list.empty());
-  for (const Version& v : slot.list)
-    if (v.layout == layout) return v.value;
+  if (const auto made = index_of(number, layout)) return slot.list[*made].value;
   // Strided shards with another factor, or beside shards that do not divide it, lie in no blocks
   // that both sides know: the dim is made whole on the way.
   const Layout held = slot.list[0].layout;

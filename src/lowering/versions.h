@@ -5,6 +5,7 @@
 // ever brought into a layout in which it already is: an alias of the graph, which was a choice
 // point for the planner, needs no step of its own (passes.md 1.1).
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,15 @@ class Versions {
   void define(uint32_t slot, const TensorType& global, const Layout& layout, ValueId value);
   // This rank's piece of the value in that layout; appends steps if need be.
   Result<ValueId> get(uint32_t slot, const Layout& layout);
+  // The versions of a value, in the order in which they were made.
+  static constexpr uint32_t kAsDefined = UINT32_MAX;
+  struct Version {
+    Layout layout;
+    ValueId value;
+    uint32_t from = kAsDefined;  // the version that it was made from
+  };
+  std::span<const Version> of(uint32_t slot) const { return versions_[slot].list; }
+  std::optional<uint32_t> index_of(uint32_t slot, const Layout& layout) const;
   bool defined(uint32_t slot) const { return !versions_[slot].list.empty(); }
   // The value as it was defined, if that is the layout wanted.
   bool defined_in(uint32_t slot, const Layout& layout) const {
@@ -44,10 +54,6 @@ class Versions {
   void drop_copies();
 
  private:
-  struct Version {
-    Layout layout;
-    ValueId value;
-  };
   struct Slot {
     TensorType global;
     std::vector<Version> list;

@@ -93,6 +93,55 @@ class Groups {
   std::vector<uint32_t> first_, members_;
 };
 
+// How what a change costs is charged on an edge.
+struct Charge {
+  double weight;
+  EdgeDiscount discount;
+  bool no_comm;    // what communicates is forbidden,
+  bool by_routes;  // but not what only slices
+};
+
+// The matrix of an edge whose ends have these layouts. `prices` fills a row of distinct layouts,
+// without the fixed cost of a change; rows may be asked for by several threads.
+uint32_t fill_matrix(const DistinctLayouts& rows, const DistinctLayouts& columns,
+                     const std::function<void(size_t i, std::span<double> row)>& prices,
+                     const Charge& how, const Threads& threads, solver::PlacementProblem& problem) {
+  const auto charge = [&](size_t i, std::span<double> row) {
+    prices(i, row);
+    if (how.discount != EdgeDiscount{})
+      for (double& c : row) c = how.discount.charged(c);
+    const size_t same = columns.position_of(rows.ids[i]);
+    const double stays = same < row.size() ? row[same] : 0;
+    for (size_t j = 0; j < row.size(); ++j) {
+      const bool sends = how.no_comm && row[j] > 0 &&
+                         !(how.by_routes && only_slices(rows.layouts[i], columns.layouts[j]));
+      row[j] = sends ? solver::kForbidden : how.weight * (row[j] + cost::kTransitionUs);
+    }
+    if (same < row.size())
+      row[same] = how.no_comm && stays > 0 ? solver::kForbidden : how.weight * stays;
+  };
+  // A row is computed once and written for every strategy with that layout.
+  const Groups strategies(rows.of, rows.layouts.size());
+  const size_t width = columns.of.size();
+  const std::span<double> out =
+      problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()), static_cast<uint32_t>(width));
+  constexpr size_t kWorthThreads = 1 << 17;
+  parallel_for(out.size() > kWorthThreads ? threads : Threads(), rows.layouts.size(), [&] {
+    return [&, row = std::vector<double>(columns.layouts.size())](size_t i) mutable {
+      const std::span<const uint32_t> same = strategies.of(i);
+      double* const first = out.data() + same[0] * width;
+      if (row.size() == width) {  // every strategy has its own layout
+        charge(i, {first, width});
+      } else {
+        charge(i, row);
+        for (size_t j = 0; j < width; ++j) first[j] = row[columns.of[j]];
+      }
+      for (const uint32_t s : same.subspan(1)) std::copy_n(first, width, out.data() + s * width);
+    };
+  });
+  return problem.add_filled_matrix();
+}
+
 }  // namespace
 
 cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand) {
@@ -183,7 +232,8 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
 }
 
 Result<std::span<const double>> Pricer::node_costs(NodeId n) {
-  const NodeCopies copies = copies_.empty() ? NodeCopies{} : copies_[n.v];
+  static const NodeCopies kNone;
+  const NodeCopies& copies = copies_.empty() ? kNone : copies_[n.v];
   const auto [it, is_new] = node_costs_.try_emplace({strategies_.set_of(n).v, weight(n), copies});
   std::vector<double>& costs = it->second;
   if (is_new) {
@@ -197,7 +247,7 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
     for (uint32_t s = 0; s < costs.size(); ++s) {
       if (copies.for_outputs > 0)
         costs[s] += weight(n) * copies.for_outputs *
-                    piece_copy_us(graph_.type(n), strategies_.result_layout(n, 0, s));
+                    output_copy_us(graph_.type(n), strategies_.result_layout(n, 0, s), copies);
       if (copies.to_look_at > 0)
         costs[s] += weight(n) * piece_copy_us(graph_.type(graph_.operands(n)[0]),
                                               strategies_.operand_layout(n, 0, s));
@@ -220,42 +270,31 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
   const RowPrices prices = row_prices(consumer, operand, value, rows.layouts, columns.layouts);
-  const double times = weight(consumer);
-  const auto charge = [&](size_t i, std::span<double> row) {
-    prices(i, row);
-    if (discount != EdgeDiscount{})
-      for (double& c : row) c = discount.charged(c);
-    const size_t same = columns.position_of(rows.ids[i]);
-    const double stays = same < row.size() ? row[same] : 0;
-    for (size_t j = 0; j < row.size(); ++j) {
-      const bool sends =
-          no_comm && row[j] > 0 && !(routes_ && only_slices(rows.layouts[i], columns.layouts[j]));
-      row[j] = sends ? solver::kForbidden : times * (row[j] + cost::kTransitionUs);
-    }
-    if (same < row.size()) row[same] = no_comm && stays > 0 ? solver::kForbidden : times * stays;
-  };
-  // A row is computed once and written for every strategy with that layout.
-  const Groups strategies(rows.of, rows.layouts.size());
-  const size_t width = columns.of.size();
-  const std::span<double> out =
-      problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()), static_cast<uint32_t>(width));
-  constexpr size_t kWorthThreads = 1 << 17;
-  parallel_for(out.size() > kWorthThreads ? threads_ : Threads(), rows.layouts.size(), [&] {
-    return [&, row = std::vector<double>(columns.layouts.size())](size_t i) mutable {
-      const std::span<const uint32_t> same = strategies.of(i);
-      double* const first = out.data() + same[0] * width;
-      if (row.size() == width) {  // every strategy has its own layout
-        charge(i, {first, width});
-      } else {
-        charge(i, row);
-        for (size_t j = 0; j < width; ++j) first[j] = row[columns.of[j]];
-      }
-      for (const uint32_t s : same.subspan(1)) std::copy_n(first, width, out.data() + s * width);
-    };
-  });
-  const uint32_t matrix = problem.add_filled_matrix();
+  const uint32_t matrix =
+      fill_matrix(rows, columns, prices, {weight(consumer), discount, no_comm, routes_.has_value()},
+                  threads_, problem);
   matrices_.emplace(key, matrix);
   return matrix;
+}
+
+uint32_t Pricer::change_matrix(const Change& change, LayoutListId from, LayoutListId to,
+                               bool no_comm, solver::PlacementProblem& problem) {
+  const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
+  const auto [consumer, operand] = change.like;
+  std::vector<double> us(rows.layouts.size() * columns.layouts.size());
+  routes_->prices(consumer, operand, rows.layouts, columns.layouts, us);
+  const auto prices = [&](size_t i, std::span<double> row) {
+    const double copy = copy_us(consumer, operand, rows.layouts[i]);
+    for (size_t j = 0; j < row.size(); ++j) row[j] = by_route(us[i * row.size() + j], copy);
+  };
+  return fill_matrix(rows, columns, prices, {weight(change.reader), {}, no_comm, true}, threads_,
+                     problem);
+}
+
+double Pricer::change_us(const Change& change, const Layout& from, const Layout& to) {
+  const auto [consumer, operand] = change.like;
+  return weight(change.reader) *
+         by_route(routes_->price(consumer, operand, from, to), copy_us(consumer, operand, from));
 }
 
 uint64_t Pricer::table_hash(NodeId consumer, size_t operand) const {
@@ -329,6 +368,16 @@ double Pricer::fills_us(NodeId n, uint32_t strategy) const {
       us += piece_copy_us(graph_.type(operands[k]), lies);
   }
   return us;
+}
+
+// Of an output that does not lie row-major. A piece may, where it has dims of size 1.
+double Pricer::output_copy_us(const TensorType& type, const Layout& layout,
+                              const NodeCopies& copies) const {
+  const Dims shape = local_shape(type.shape, layout, collectives_.mesh());
+  std::vector<uint8_t> dims = copies.order;
+  std::erase_if(dims, [&](uint8_t d) { return shape[d] == 1; });
+  const bool is_row_major = !copies.order.empty() && std::ranges::is_sorted(dims);
+  return is_row_major ? 0 : piece_copy_us(type, layout);
 }
 
 double Pricer::piece_copy_us(const TensorType& type, const Layout& layout) const {

@@ -22,6 +22,7 @@
 #include "placement/route_tables.h"
 #include "redistribution/lowered_memory.h"
 #include "solver/problem.h"
+#include "strategy/shared_versions.h"
 #include "strategy/strategies.h"
 #include "support/parallel.h"
 
@@ -70,6 +71,17 @@ class Pricer {
   uint32_t edge_matrix(NodeId consumer, size_t operand, bool no_comm,
                        solver::PlacementProblem& problem);
   double redistribution_us(NodeId consumer, size_t operand, const Layout& from, const Layout& to);
+
+  // A change of layout that is no edge of the graph, and costs as often as `reader` runs.
+  struct Change {
+    NodeId reader;
+    GraphEdge like;  // whose value lies in memory as this one does
+  };
+  // With routes and without discounts only. A matrix is made anew each time: it is for problems
+  // that share the tables of another one.
+  uint32_t change_matrix(const Change& change, LayoutListId from, LayoutListId to, bool no_comm,
+                         solver::PlacementProblem& problem);
+  double change_us(const Change& change, const Layout& from, const Layout& to);
   // The fixed cost of any layout change.
   double transition_us(NodeId consumer, const Layout& from, const Layout& to) const {
     return weight(consumer) * cost::transition_us(from, to);
@@ -103,6 +115,8 @@ class Pricer {
   RowPrices row_prices(NodeId consumer, size_t operand, const cost::ValueMeta& value,
                        std::span<const Layout> from, std::span<const Layout> to);
   double copy_us(NodeId consumer, size_t operand, const Layout& from) const;
+  double output_copy_us(const TensorType& type, const Layout& layout,
+                        const NodeCopies& copies) const;
   double piece_copy_us(const TensorType& type, const Layout& layout) const;
 
   const Graph& graph_;

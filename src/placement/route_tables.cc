@@ -57,6 +57,18 @@ double RouteTables::price(NodeId consumer, size_t operand, const Layout& from,
                               key.order.permuted(from), key.order.permuted(to));
 }
 
+void RouteTables::prices(NodeId consumer, size_t operand, std::span<const Layout> from,
+                         std::span<const Layout> to, std::span<double> out) const {
+  const TypeKey key = key_of(consumer, operand);
+  const auto permuted = [&](std::span<const Layout> layouts) {
+    std::vector<Layout> as_they_lie;
+    for (const Layout& l : layouts) as_they_lie.push_back(key.order.permuted(l));
+    return as_they_lie;
+  };
+  redistributor_.prices(key.order.permuted(key.shape), key.element_bytes, permuted(from),
+                        permuted(to), out);
+}
+
 void RouteTables::find_types() {
   const auto add = [](std::vector<LayoutListId>& lists, LayoutListId list) {
     if (std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);

@@ -36,7 +36,10 @@ class RouteTables {
   const double* row(const Layout& from) const {
     return us_.get() + size_t{rows_.at(from)} * columns_.size();
   }
-  // The price of one pair, even if the graph does not ask for it.
+  // The prices of all pairs, even if the graph does not ask for them: out[i · to.size() + j].
+  void prices(NodeId consumer, size_t operand, std::span<const Layout> from,
+              std::span<const Layout> to, std::span<double> out) const;
+  // The price of one pair, likewise.
   double price(NodeId consumer, size_t operand, const Layout& from, const Layout& to) const;
 
  private:

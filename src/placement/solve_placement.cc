@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "placement/share_versions.h"
 #include "support/hash.h"
 #include "support/stable_sort.h"
 
@@ -101,10 +102,42 @@ void add_conditions(const SideConditions& conditions, solver::PlacementProblem& 
   }
 }
 
+EdgeCost Choice::edge(NodeId n, uint32_t k) const {
+  const Layout& to = strategies.operand_layout(n, k, labels[n.v]);
+  if (shared != nullptr && shared->is_unread(n)) return {to, to};
+  const SharedVersions::Read* read = shared != nullptr ? shared->read({n, k}) : nullptr;
+  if (read != nullptr) return change(read->from, {n, read->like}, to);
+  const Layout& from = layout_of(strategies.produced(graph, n, k), graph.operands(n)[k]);
+  return {from, to, pricer.redistribution_us(n, k, from, to), pricer.transition_us(n, from, to)};
+}
+
+EdgeCost Choice::version(const SharedVersions::Version& v) const {
+  return change(v.from, {v.reader.node, v.like}, v.layout);
+}
+
+EdgeCost Choice::change(const SharedVersions::Source& source, const Pricer::Change& change,
+                        const Layout& to) const {
+  const Layout& from = source.version == SharedVersions::kAsItLies
+                           ? layout_of(strategies.of(source.value).results[0], source.value)
+                           : shared->versions[source.version].layout;
+  return {from, to, pricer.change_us(change, from, to),
+          pricer.transition_us(change.reader, from, to)};
+}
+
+const Layout& Choice::layout_of(LayoutListId list, NodeId n) const {
+  return strategies.pool().layout(strategies.pool().list(list)[labels[n.v]]);
+}
+
 Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,
-                            std::vector<uint32_t> choice) {
+                            std::vector<uint32_t> choice,
+                            std::shared_ptr<const SharedVersions> shared) {
   Placed placed;
   placed.costs.resize(graph.num_nodes());
+  const Choice priced{graph, strategies, pricer, choice, shared.get()};
+  const auto add = [&](const EdgeCost& edge, NodeCost& cost) {
+    cost.comm_us += edge.comm_us;
+    cost.transition_us += edge.transition_us;
+  };
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
     NodeCost& c = placed.costs[i];
@@ -112,32 +145,36 @@ Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pr
     c.compute_us = compute[choice[i]];
     c.fills_us = pricer.weight(n) * pricer.fills_us(n, choice[i]);
     const auto operands = graph.operands(n);
-    for (size_t k = 0; k < operands.size(); ++k) {
-      if (!operands[k].valid()) continue;
-      const LayoutListId list = strategies.produced(graph, n, k);
-      const Layout& from =
-          strategies.pool().layout(strategies.pool().list(list)[choice[operands[k].v]]);
-      const Layout& to = strategies.operand_layout(n, k, choice[i]);
-      c.comm_us += pricer.redistribution_us(n, k, from, to);
-      c.transition_us += pricer.transition_us(n, from, to);
-    }
+    for (uint32_t k = 0; k < operands.size(); ++k)
+      if (operands[k].valid()) add(priced.edge(n, k), c);
+  }
+  if (shared != nullptr)
+    for (const SharedVersions::Version& v : shared->versions)
+      add(priced.version(v), placed.costs[v.reader.node.v]);
+  for (const NodeCost& c : placed.costs) {
     placed.total.compute_us += c.compute_us;
     placed.total.comm_us += c.comm_us;
     placed.total.transition_us += c.transition_us;
   }
   placed.objective_us = placed.total.us();
   placed.choice = std::move(choice);
+  placed.shared = std::move(shared);
   return placed;
 }
 
 Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
                                const solver::PlacementProblem& problem, Pricer& pricer,
-                               const solver::SolveOptions& options, Monitor& monitor,
-                               Prices prices) {
+                               const solver::SolveOptions& options, Monitor& monitor, Prices prices,
+                               const SharedVersions* shared) {
   SHW_ASSIGN_OR_RETURN(solver::Solution solution, solver::solve(problem, options, monitor));
-  solution.choice.resize(graph.num_nodes());  // drop the variables that serve budgets only
+  std::shared_ptr<const SharedVersions> placed_versions;
+  if (shared != nullptr)
+    placed_versions = std::make_shared<const SharedVersions>(with_labels(
+        graph, strategies, *shared, std::span(solution.choice).subspan(graph.num_nodes())));
+  solution.choice.resize(graph.num_nodes());  // drop the variables that are no nodes
   SHW_ASSIGN_OR_RETURN(Placed placed,
-                       price_choice(graph, strategies, pricer, std::move(solution.choice)));
+                       price_choice(graph, strategies, pricer, std::move(solution.choice),
+                                    std::move(placed_versions)));
   // Both are sums of the same costs in a different order: a difference beyond rounding is a bug.
   SHW_CHECK(prices == Prices::kOther ||
             std::abs(placed.objective_us - solution.cost) <= 1e-9 * std::abs(solution.cost));

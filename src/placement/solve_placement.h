@@ -10,6 +10,7 @@
 #include "plan/program.h"
 #include "solver/problem.h"
 #include "strategy/assignment.h"
+#include "strategy/shared_versions.h"
 #include "strategy/strategies.h"
 #include "support/monitor.h"
 
@@ -53,6 +54,9 @@ struct Placed {
   std::shared_ptr<const Program> program;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
+  // What several uses of values share, with the layouts of the placement; its variables follow
+  // those of the nodes.
+  std::shared_ptr<const SharedVersions> shared;
   std::vector<NodeCost> costs;  // by node
   NodeCost total;
   double seconds = 0;  // wall clock of the solve, if measured
@@ -75,14 +79,37 @@ void add_conditions(const SideConditions& conditions, solver::PlacementProblem& 
 // Whether the problem has the prices of the graph, or others: then objective and bound are in
 // those, while Placed::costs and total are in the graph's.
 enum class Prices : uint8_t { kOfGraph, kOther };
+// `shared`, unless null: the versions of add_shared_versions().
 Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
                                const solver::PlacementProblem& problem, Pricer& pricer,
                                const solver::SolveOptions& options, Monitor& monitor,
-                               Prices prices = Prices::kOfGraph);
+                               Prices prices = Prices::kOfGraph,
+                               const SharedVersions* shared = nullptr);
 
 // The cost of a given choice: for explanations, and to check the solver's result.
 Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,
-                            std::vector<uint32_t> choice);
+                            std::vector<uint32_t> choice,
+                            std::shared_ptr<const SharedVersions> shared = nullptr);
+
+struct EdgeCost {
+  Layout from, to;
+  double comm_us = 0, transition_us = 0;
+};
+
+// What changes of layout cost under a choice of strategies. `shared`: null, or with its layouts.
+struct Choice {
+  const Graph& graph;
+  const Strategies& strategies;
+  Pricer& pricer;
+  std::span<const uint32_t> labels;  // by node
+  const SharedVersions* shared = nullptr;
+
+  EdgeCost edge(NodeId consumer, uint32_t operand) const;
+  EdgeCost version(const SharedVersions::Version& version) const;
+  EdgeCost change(const SharedVersions::Source& source, const Pricer::Change& change,
+                  const Layout& to) const;
+  const Layout& layout_of(LayoutListId list, NodeId n) const;
+};
 
 Assignment assignment_of(const Graph& graph, const Strategies& strategies,
                          std::span<const uint32_t> choice);

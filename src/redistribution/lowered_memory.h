@@ -10,7 +10,9 @@ namespace shw {
 
 struct NodeCopies {
   uint8_t for_outputs = 0;  // of its value, for outputs: it does not lie row-major there
-  uint8_t to_look_at = 0;   // a view of an operand whose strides allow no window: of the operand
+  // The order of that value's dims, if it has no gaps; empty: it has, or there are no such outputs.
+  std::vector<uint8_t> order{};
+  uint8_t to_look_at = 0;  // a view of an operand whose strides allow no window: of the operand
   auto operator<=>(const NodeCopies&) const = default;
 };
 

@@ -21,7 +21,7 @@ constexpr double kSameObjective = 1e-9;  // relative
 class Finder {
  public:
   Finder(const ConstrainedModel& asked, const Placed& placed)
-      : asked_(asked), model_(asked.model()), placed_(placed) {}
+      : asked_(asked.sharing_as(placed.shared)), model_(asked.model()), placed_(placed) {}
 
   void find_operands(Reasons& out) {
     out.operands.resize(graph().num_nodes());
@@ -29,7 +29,7 @@ class Finder {
       const auto operands = graph().operands(NodeId{i});
       for (uint32_t k = 0; k < operands.size(); ++k) {
         if (!operands[k].valid()) continue;
-        answers::EdgePrice edge = answers::edge_price(model_, placed_.choice, NodeId{i}, k);
+        answers::EdgePrice edge = answers::edge_price(model_, placed_, NodeId{i}, k);
         out.operands[i].push_back(
             {operands[k].v, std::move(edge.from), std::move(edge.to), edge.comm_us});
       }
@@ -84,7 +84,7 @@ class Finder {
     return found;
   }
 
-  const ConstrainedModel& asked_;
+  const ConstrainedModel asked_;  // at the prices of the plan
   const PreparedModel& model_;
   const Placed& placed_;
 };

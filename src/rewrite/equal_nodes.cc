@@ -8,8 +8,8 @@
 // So is a view that gives back an earlier value: %x of %s = squeeze(%x), %u = unsqueeze(%s).
 //
 // The program computes such values once (passes/common_subexpressions.cc); merged before, they are
-// priced once, too. Nodes stay that are returned, since each output is a storage of its own; that
-// draw random numbers; and that state layouts.
+// priced once, too. A node that is returned becomes an alias, since each output is a storage of its
+// own. Nodes stay that draw random numbers, and that state layouts.
 #include <algorithm>
 #include <unordered_map>
 
@@ -29,13 +29,16 @@ class Merger {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
       const NodeId n{i};
       const NodeId first = is_function_of_operands(n) ? first_equal(n) : n;
-      if (first == n || uses_.is_output(n)) {
+      if (first == n || !may_merge(n)) {
         next_.copy(n);
-      } else {
-        next_.map(n, next_.mapped(first));
-        ++merged_;
+        continue;
       }
+      const NodeId kept = next_.mapped(first);
+      next_.map(n, kept);
+      if (uses_.is_output(n)) returned_.push_back({n, alias_of(kept, n)});
+      ++merged_;
     }
+    for (const auto& [n, alias] : returned_) next_.map(n, alias);
     return {next_.finish(), merged_};
   }
 
@@ -45,6 +48,18 @@ class Merger {
     const OpDef& def = op_def(op);
     return op != OpKind::kInput && op != OpKind::kAlias && !def.is_random && !def.opaque &&
            def.sharding != Sharding::kDeclared;
+  }
+
+  // What is written in place takes the place of its own storage.
+  bool may_merge(NodeId n) const {
+    return !uses_.is_output(n) ||
+           (!g_.is_tuple(n) && std::ranges::none_of(g_.outputs(), [&](const OutputInfo& out) {
+             return out.node == n && out.in_place;
+           }));
+  }
+  NodeId alias_of(NodeId kept, NodeId n) {
+    return next_.add(n, OpKind::kAlias, std::string(g_.name(n)), {kept}, {}, g_.type(n),
+                     g_.meta(n));
   }
 
   // Views that leave elements in their order, whatever the shape.
@@ -83,6 +98,7 @@ class Merger {
   Rebuilder next_;
   const UseCounts uses_;
   std::unordered_multimap<uint64_t, NodeId> by_hash_;  // of the old graph; look-up only
+  std::vector<std::pair<NodeId, NodeId>> returned_;    // and their aliases, for outputs
   int64_t merged_ = 0;
 };
 

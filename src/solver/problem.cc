@@ -142,6 +142,10 @@ void PlacementProblem::add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool tr
   edges_.push_back({a, b, matrix, transposed ? 1u : 0u});
 }
 
+void PlacementProblem::set_edge(uint32_t i, uint32_t a, uint32_t b, uint32_t matrix) {
+  edges_[i] = {a, b, matrix, 0};
+}
+
 uint32_t PlacementProblem::add_budget(double limit) {
   budget_limits_.push_back(limit);
   return static_cast<uint32_t>(budget_limits_.size() - 1);

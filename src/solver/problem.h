@@ -74,6 +74,8 @@ class PlacementProblem {
   std::span<double> room_for_matrix(uint32_t rows, uint32_t cols);
   uint32_t add_filled_matrix();
   void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
+  // Edge i joins other variables from now on.
+  void set_edge(uint32_t i, uint32_t a, uint32_t b, uint32_t matrix);
   // Returns the budget's index. A sum may exceed the limit by a relative 1e-12, to allow for
   // rounding.
   uint32_t add_budget(double limit);

@@ -49,7 +49,10 @@ shw::Result<std::pair<shw::Solved, shw::Program>> lowered(const std::string& pat
   SHW_ASSIGN_OR_RETURN(
       shw::Program program,
       shw::lower(solved.model->graph(), *solved.placed.assignment, solved.model->redistributor(),
-                 {.compute_us = compute_us, .choice = solved.placed.choice}, monitor));
+                 {.compute_us = compute_us,
+                  .choice = solved.placed.choice,
+                  .shared = solved.placed.shared.get()},
+                 monitor));
   static constexpr const shw::PassDef* kPasses[] = {&shw::kCommonSubexpressions, &shw::kDeadSteps};
   SHW_RETURN_IF_ERROR(shw::run_passes(program, kPasses, monitor).status());
   return std::pair(std::move(solved), std::move(program));

@@ -47,7 +47,8 @@ typedef struct shw_explanation_summary {
 #define SHW_EXPLANATION_SUMMARY_INIT \
   { sizeof(shw_explanation_summary), NULL, NULL, NULL, NULL, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0 }
 
-/* A layout that the node's result could have. Strings are lent by the explanation. */
+/* A layout that the node's result could have, at the prices of the plan: what its program makes
+ * once for several uses counts once, and nothing else does. Strings are lent by the explanation. */
 typedef struct shw_explanation_alternative {
   size_t struct_size; /* set by SHW_EXPLANATION_ALTERNATIVE_INIT */
   const char* layout;

@@ -53,7 +53,7 @@ TEST_P(Ranges, EndWhereAnotherPlanIsCheaper) {
   const ConstrainedModel asked = testing::asked(*model);
   const auto plan = model->solve(asked.problem(), {}, monitor);
   ASSERT_TRUE(plan.ok());
-  const auto range = communication_range(*model, asked.problem(), plan->choice, {}, monitor);
+  const auto range = communication_range(asked, *plan, {}, monitor);
   ASSERT_TRUE(range.ok()) << range.status().message();
   EXPECT_TRUE(range->exact);
   EXPECT_LE(range->from, 1);

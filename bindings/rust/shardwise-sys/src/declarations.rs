@@ -918,7 +918,8 @@ pub struct shw_explanation_summary {
     pub step_us: f64,
 }
 
-/// A layout that the node's result could have. Strings are lent by the explanation.
+/// A layout that the node's result could have, at the prices of the plan: what its program makes
+/// once for several uses counts once, and nothing else does. Strings are lent by the explanation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_explanation_alternative {

@@ -1,0 +1,98 @@
+#include "compiler/share_changes.h"
+
+#include <algorithm>
+
+#include "compiler/programs.h"
+#include "compiler/within_limit.h"
+#include "lowering/lower.h"
+#include "support/quiet.h"
+
+namespace shw {
+namespace {
+
+constexpr int kRounds = 8;  // two are mostly enough
+constexpr double kRounding = 1e-9;
+
+double us_of(const NodeCost& cost) { return cost.compute_us + cost.comm_us; }
+
+// Whether uses of a choice point may have something in common: two that lie otherwise, or one
+// that may lie as what it is a choice point of.
+bool may_share(const Graph& graph, const Assignment& assignment) {
+  std::vector<uint32_t> others(graph.num_nodes(), 0);
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    const auto operands = graph.operands(n);
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (operands[k].valid() && graph.op(operands[k]) == OpKind::kAlias &&
+          assignment.operands(n)[k] != assignment.results(operands[k])[0])
+        ++others[operands[k].v];
+  }
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    if (others[i] == 0) continue;
+    const NodeId behind = graph.operands(NodeId{i})[0];
+    if (others[i] > 1 || assignment.results(behind)[0] != assignment.results(NodeId{i})[0])
+      return true;
+  }
+  return false;
+}
+
+Result<SharedVersions> shared_by_program(const PreparedModel& model, const Placed& placed,
+                                         Monitor& monitor) {
+  SharedVersions found;
+  LowerOptions options;
+  options.choice = placed.choice;
+  options.shared = placed.shared.get();
+  options.found = &found;
+  SHW_RETURN_IF_ERROR(
+      lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor).status());
+  return found;
+}
+
+// The same placement at the prices of its program.
+void take_prices(Placed priced, Placed& placed) {
+  placed.costs = std::move(priced.costs);
+  placed.total = priced.total;
+  placed.objective_us = priced.objective_us;
+  placed.shared = std::move(priced.shared);
+  placed.bound_us = std::min(placed.bound_us, placed.objective_us);
+  placed.proven = false;
+}
+
+}  // namespace
+
+Status share_changes(const ConstrainedModel& question, double limit_bytes,
+                     const solver::SolveOptions& options, Placed& placed, Monitor& monitor) {
+  const PreparedModel& model = question.model();
+  if (question.is_told_what_is_shared()) return {};
+  const bool is_bounded = limit_bytes > 0;
+  if (is_bounded && (placed.memory.binding > 0 || recomputes_within(model, limit_bytes))) return {};
+  if (!model.shares_versions() || !may_share(model.graph(), *placed.assignment)) return {};
+  Monitor muted = quiet(monitor);  // these costs and bounds are below those reported so far
+  solver::SolveOptions again = options;
+  again.warm = nullptr;
+  again.keep_warm = false;
+  for (int round = 0;; ++round) {
+    SHW_ASSIGN_OR_RETURN(SharedVersions found, shared_by_program(model, placed, monitor));
+    const auto shared = std::make_shared<const SharedVersions>(std::move(found));
+    SHW_ASSIGN_OR_RETURN(Placed priced, model.price(placed.choice, shared));
+    if (us_of(priced.total) >= us_of(placed.total) * (1 - kRounding)) return {};
+    const ConstrainedModel sharing = question.sharing_as(shared);
+    auto next = round < kRounds ? sharing.solve(sharing.problem(), again, muted)
+                                : Result<Placed>(Status(Code::kDeadlineExceeded, "enough rounds"));
+    if (!next.ok() && !is_unanswered(next.status())) return next.status();
+    if (!next.ok() && is_bounded) return {};
+    if (!next.ok()) {
+      take_prices(std::move(priced), placed);
+      return {};
+    }
+    SHW_RETURN_IF_ERROR(complete(question, limit_bytes, *next, monitor));
+    if (is_bounded && next->memory.held_bytes() > limit_bytes) return {};
+    next->memory.rounds = placed.memory.rounds;
+    next->seconds += placed.seconds;
+    next->stats = placed.stats;
+    next->warm = std::move(placed.warm);
+    placed = std::move(*next);
+  }
+}
+
+}  // namespace shw
