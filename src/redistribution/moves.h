@@ -21,6 +21,7 @@
 
 #include "redistribution/move_prices.h"
 #include "sharding/layout.h"
+#include "support/function_ref.h"
 
 namespace shw {
 
@@ -114,28 +115,14 @@ class MoveMaker {
 
   int64_t piece_bytes(const Layout& at) const;
 
-  // All moves but permutes. visit(const MoveEdge&, after): `after()` makes the layout that the move
-  // leads to.
-  template <class Visit>
-  void from(const Layout& at, Visit&& visit) const {
-    const Piece piece{at, local_shape(shape_, at, mesh_), piece_bytes(at)};
-    for (int d : limits_.dims) leave(piece, d, visit);
-    reduce(piece, visit);
-    slice(piece, visit);
-  }
+  // `after` makes the layout that the move leads to.
+  using Visit = FunctionRef<void(const MoveEdge& move, FunctionRef<Layout()> after)>;
+  // All moves but permutes.
+  void from(const Layout& at, Visit visit) const;
 
   // The permutes: one for each other way in which the mesh dims that are not partial can cut the
   // same blocks.
-  template <class Visit>
-  void permutes(const Layout& at, Visit&& visit) const {
-    const Piece piece{at, local_shape(shape_, at, mesh_), piece_bytes(at)};
-    const Cuts now = cuts_of(at);
-    Axes order = Axes::of_mask(now.axes.mask());
-    do {
-      if (const std::optional<Cuts> cuts = cuts_by(order, now))
-        offer_permute(piece, now, *cuts, visit);
-    } while (std::next_permutation(order.begin(), order.end()));
-  }
+  void permutes(const Layout& at, Visit visit) const;
 
  private:
   struct Piece {
@@ -201,109 +188,19 @@ class MoveMaker {
   }
 
   // Gathers and all-to-alls that make tensor dim `d` whole along the mesh dims that cut it last.
-  template <class Visit>
-  void leave(const Piece& p, int d, Visit& visit) const {
-    Axes cut;
-    for (uint8_t m : p.at.order)
-      if (p.at[m].is_shard(d)) cut.push_back(m);
-    for (size_t k = cut.size(); k-- > 0;) {
-      Axes axes;
-      for (size_t i = k; i < cut.size(); ++i) axes.push_back(cut[i]);
-      const int64_t n = group_size(axes);
-      // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
-      if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
-      const auto open = [&] { return with_replicas(p.at, axes); };
-      const int64_t whole = size_before(cut, k, d);
-      if (are_whole(axes)) {
-        MoveEdge gather{CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, p.bytes * n};
-        join(p.local, gather.bytes, d, n, whole, gather.copies);
-        visit(gather, open);
-      }
-      for (int e : limits_.dims) {
-        if (e == d || !can_cut(p.local[static_cast<size_t>(e)], axes)) continue;
-        MoveEdge exchange{CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes};
-        Dims sent = p.local;
-        exchange.bytes = split(p, e, n, sent, exchange.copies);
-        join(sent, exchange.bytes, d, n, whole, exchange.copies);
-        visit(exchange, [&] { return with_shards(open(), e, axes); });
-      }
-    }
-  }
+  void leave(const Piece& p, int d, Visit visit) const;
 
-  template <class Visit>
-  void reduce(const Piece& p, Visit& visit) const {
-    for (int o = 0; o <= static_cast<int>(ReduceOp::kProduct); ++o) {
-      const auto op = static_cast<ReduceOp>(o);
-      uint32_t partial = 0;
-      for (uint8_t m = 0; m < mesh_.rank(); ++m)
-        if (p.at[m] == Placement::partial(op)) partial |= 1u << m;
-      for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
-        const Axes axes = Axes::of_mask(set);
-        if (!are_whole(axes)) continue;
-        visit(MoveEdge{CollectiveKind::kAllReduce, op, -1, -1, axes, p.bytes},
-              [&] { return with_replicas(p.at, axes); });
-        const auto can = [&](int64_t size, const Axes& order) { return can_cut(size, order); };
-        for_each_cut(axes, p.local, can, [&](int e, const Axes& order) {
-          MoveEdge scatter{CollectiveKind::kReduceScatter, op, -1, e, order};
-          Dims sent = p.local;
-          scatter.bytes = split(p, e, group_size(order), sent, scatter.copies);
-          visit(scatter, [&] { return with_shards(p.at, e, order); });
-        });
-      }
-    }
-  }
+  void reduce(const Piece& p, Visit visit) const;
 
-  template <class Visit>
-  void slice(const Piece& p, Visit& visit) const {
-    uint32_t whole = 0;
-    for (uint8_t m = 0; m < mesh_.rank(); ++m)
-      if (p.at[m].is_replicate() && mesh_.size(m) > 1) whole |= 1u << m;
-    const auto can = [&](int64_t size, const Axes& order) { return can_slice(size, order); };
-    for (uint32_t set = whole; set != 0; set = (set - 1) & whole) {
-      const Axes axes = Axes::of_mask(set);
-      for_each_cut(axes, p.local, can, [&](int e, const Axes& order) {
-        int64_t size = p.local[static_cast<size_t>(e)];
-        for (uint8_t m : order) size = (size + mesh_.size(m) - 1) / mesh_.size(m);
-        visit(MoveEdge{CollectiveKind::kNone, ReduceOp::kSum, -1, e, order, 0,
-                       CopyBytes(bytes_with(p.local, e, size))},
-              [&] { return with_shards(p.at, e, order); });
-      });
-    }
-  }
+  void slice(const Piece& p, Visit visit) const;
 
-  template <class Visit>
-  void offer_permute(const Piece& p, const Cuts& from, const Cuts& to, Visit& visit) const {
-    MoveEdge move{CollectiveKind::kPermute, ReduceOp::kSum, -1, -1, {}, p.bytes};
-    // A mesh dim that counts the same blocks before and after takes no part.
-    const uint32_t moved = moved_axes(from.axes, to.axes);
-    if (moved == 0) return;
-    for (uint8_t a : from.axes)
-      if (moved >> a & 1) move.axes.push_back(a);
-    for (uint8_t a : to.axes)
-      if (moved >> a & 1) move.to_axes.push_back(a);
-    visit(move, [&] { return with_cuts(p.at, to); });
-  }
+  void offer_permute(const Piece& p, const Cuts& from, const Cuts& to, Visit visit) const;
 
   // Every tensor dim that the set of mesh dims can cut, with the orders worth trying: both of two;
   // of more, see Limits.
-  template <class Can, class F>
-  void for_each_cut(const Axes& axes, const Dims& local, Can&& can, F&& f) const {
-    for (int e : limits_.dims) {
-      const int64_t size = local[static_cast<size_t>(e)];
-      if (axes.size() > 2 && limits_.toward != nullptr) {
-        if (can(size, axes)) f(e, axes);
-        Axes other;
-        for (uint8_t m : limits_.toward->order)
-          if (axes.has(m)) other.push_back(m);
-        if (!(other == axes) && can(size, other)) f(e, other);
-        continue;
-      }
-      Axes order = axes;
-      do
-        if (can(size, order)) f(e, order);
-      while (std::next_permutation(order.begin(), order.end()));
-    }
-  }
+  void for_each_cut(const Axes& axes, const Dims& local,
+                    FunctionRef<bool(int64_t size, const Axes& order)> can,
+                    FunctionRef<void(int dim, const Axes& order)> f) const;
 
   const Mesh& mesh_;
   const Dims& shape_;
