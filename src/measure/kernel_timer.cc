@@ -6,12 +6,15 @@
 #include <numeric>
 #include <string>
 
+#include "runtime/bench/bench.h"
+
 namespace shw::measure {
 namespace {
 
 // Tables whose steps are timed in turn: a model has some twenty kinds of kernels, and the code of
 // these stays in the nearer caches.
 constexpr size_t kTablesInTurn = 20;
+constexpr size_t kLaunches = 32;
 // Steps are timed among others of their size, by the bytes of their results.
 constexpr int64_t kClassBytes[] = {1 << 12, 1 << 15, 1 << 18, INT64_MAX};
 
@@ -75,8 +78,7 @@ void KernelTimer::add_launch() {
   c.step.kernel = "neg";
   c.step.inputs = {maker_.operand(Source::kFirst, one)};
   c.results = {one};
-  launch_point_ = points_.size();
-  add_point(c, begin("", Dtype::kF32, {{1}}));
+  launch_ = Launch{std::move(c), begin("", Dtype::kF32, {{1}})};
 }
 
 Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBackend& backend) {
@@ -92,14 +94,21 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
     for (const size_t i : members) steps.push_back(points_[i].step);
     entries.push_back(maker_.add_entry(steps));
   }
+  const size_t launches =
+      launch_ ? maker_.add_entry(std::vector<ProbeMaker::Step>(kLaunches, launch_->step)) : 0;
   SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker_, kTableRows, backend));
   std::vector<double> us(points_.size());
   for (size_t c = 0; c < classes.size(); ++c) {
     SHW_ASSIGN_OR_RETURN(const std::vector<double> times, probe.step_us(entries[c]));
     for (size_t i = 0; i < times.size(); ++i) us[classes[c][i]] = times[i];
   }
+  double launch_us = 0;
+  if (launch_) {
+    SHW_ASSIGN_OR_RETURN(std::vector<double> times, probe.step_us(launches));
+    launch_us = runtime::quartiles_of(std::move(times)).median;
+    tables_[launch_->table].us = {launch_us};
+  }
   // A table counts the launch once for each part, as prices do (cost/roofline.h).
-  const double launch_us = launch_point_ ? us[*launch_point_] : 0;
   for (size_t i = 0; i < points_.size(); ++i) {
     const Point& p = points_[i];
     const double rest = std::max(us[i] - launch_us, 0.0) / static_cast<double>(p.parts);
