@@ -6,8 +6,6 @@
 #include <numeric>
 #include <string>
 
-#include "runtime/bench/bench.h"
-
 namespace shw::measure {
 namespace {
 
@@ -78,15 +76,18 @@ void KernelTimer::add_launch() {
   c.step.kernel = "neg";
   c.step.inputs = {maker_.operand(Source::kFirst, one)};
   c.results = {one};
-  launch_ = Launch{std::move(c), begin("", Dtype::kF32, {{1}})};
+  launch_point_ = points_.size();
+  add_point(c, begin("", Dtype::kF32, {{1}}));
 }
 
 Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBackend& backend) {
   const size_t mixes = (tables_.size() + kTablesInTurn - 1) / kTablesInTurn;
   std::vector<std::vector<size_t>> classes(std::size(kClassBytes) * mixes);
   for (size_t i = 0; i < points_.size(); ++i)
-    classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
+    if (i != launch_point_)
+      classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
   std::erase_if(classes, [](const auto& members) { return members.empty(); });
+  if (launch_point_) classes.emplace_back(kLaunches, *launch_point_);
   std::vector<size_t> entries;
   for (std::vector<size_t>& members : classes) {
     members = mixed(members);
@@ -94,21 +95,16 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
     for (const size_t i : members) steps.push_back(points_[i].step);
     entries.push_back(maker_.add_entry(steps));
   }
-  const size_t launches =
-      launch_ ? maker_.add_entry(std::vector<ProbeMaker::Step>(kLaunches, launch_->step)) : 0;
   SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker_, kTableRows, backend));
   std::vector<double> us(points_.size());
   for (size_t c = 0; c < classes.size(); ++c) {
     SHW_ASSIGN_OR_RETURN(const std::vector<double> times, probe.step_us(entries[c]));
     for (size_t i = 0; i < times.size(); ++i) us[classes[c][i]] = times[i];
-  }
-  double launch_us = 0;
-  if (launch_) {
-    SHW_ASSIGN_OR_RETURN(std::vector<double> times, probe.step_us(launches));
-    launch_us = runtime::quartiles_of(std::move(times)).median;
-    tables_[launch_->table].us = {launch_us};
+    us[classes[c][times.size() / 2]] =
+        times[times.size() / 2];  // of launches the one in the middle
   }
   // A table counts the launch once for each part, as prices do (cost/roofline.h).
+  const double launch_us = launch_point_ ? us[*launch_point_] : 0;
   for (size_t i = 0; i < points_.size(); ++i) {
     const Point& p = points_[i];
     const double rest = std::max(us[i] - launch_us, 0.0) / static_cast<double>(p.parts);

@@ -53,11 +53,7 @@ class KernelTimer {
   ProbeMaker maker_;
   std::vector<cost::KernelTimes> tables_;
   std::vector<Point> points_;
-  struct Launch {
-    ProbeMaker::Step step;
-    size_t table;
-  };
-  std::optional<Launch> launch_;
+  std::optional<size_t> launch_point_;
 };
 
 }  // namespace shw::measure

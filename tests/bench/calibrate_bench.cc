@@ -119,7 +119,7 @@ class Runs {
 // A plan; its job, and the products before it, for as long as an executor is kept.
 struct Trial {
   std::shared_ptr<const shw::Plan> plan;
-  std::optional<shw::runtime::Job> job;
+  std::unique_ptr<shw::runtime::Job> job;
   std::optional<shw::runtime::RateMeter> products;
   Runs runs;
 };

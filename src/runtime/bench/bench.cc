@@ -1,8 +1,6 @@
 #include "runtime/bench/bench.h"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <limits>
 #include <map>
 
@@ -160,7 +158,8 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   if (options.repeats < 1 || options.warm_up < 0)
     return invalid_argument("a benchmark needs one run or more, and no fewer than 0 to warm up");
   const std::string hardware = plan->summary.hardware;
-  SHW_ASSIGN_OR_RETURN(Job job, Job::create(std::move(plan), options));
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Job> created, Job::create(std::move(plan), options));
+  Job& job = *created;
   std::vector<Product> products;
   for (size_t i = 0; i < job.entry().num_steps; ++i) {
     const StepWork work = work_of(job.program(), job.program().steps[job.entry().first_step + i]);

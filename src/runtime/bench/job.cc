@@ -43,19 +43,23 @@ int64_t index_bound(const Program& program, const Port& port) {
 
 }  // namespace
 
-Result<Job> Job::create(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
-  Job job;
+Job::~Job() = default;
+
+Result<std::unique_ptr<Job>> Job::create(std::shared_ptr<const Plan> plan,
+                                         const BenchOptions& options) {
+  std::unique_ptr<Job> job(new Job);
   ExecutorOptions executor = options.executor;
   executor.graphs = options.graphs;
-  executor.time_steps = job.time_launches_ = !options.whole && !options.graphs;
-  SHW_ASSIGN_OR_RETURN(job.ranks_,
+  executor.time_steps = job->time_launches_ = !options.whole && !options.graphs;
+  SHW_ASSIGN_OR_RETURN(job->ranks_,
                        VirtualRanks::create(std::move(plan), executor, options.backend));
   SHW_ASSIGN_OR_RETURN(
-      job.entry_, find_entry(job.program(), options.entry.empty() ? job.program().entries.at(0).name
-                                                                  : options.entry));
-  job.in_.resize(static_cast<size_t>(job.ranks_->num_ranks()));
-  job.out_.resize(job.in_.size());
-  for (int64_t r = 0; r < job.ranks_->num_ranks(); ++r) SHW_RETURN_IF_ERROR(job.fill(r));
+      job->entry_,
+      find_entry(job->program(),
+                 options.entry.empty() ? job->program().entries.at(0).name : options.entry));
+  job->in_.resize(static_cast<size_t>(job->ranks_->num_ranks()));
+  job->out_.resize(job->in_.size());
+  for (int64_t r = 0; r < job->ranks_->num_ranks(); ++r) SHW_RETURN_IF_ERROR(job->fill(r));
   return job;
 }
 

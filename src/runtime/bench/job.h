@@ -8,7 +8,9 @@ namespace shw::runtime {
 
 class Job {
  public:
-  static Result<Job> create(std::shared_ptr<const Plan> plan, const BenchOptions& options);
+  static Result<std::unique_ptr<Job>> create(std::shared_ptr<const Plan> plan,
+                                             const BenchOptions& options);
+  ~Job();
 
   const Program& program() const { return ranks_->program(); }
   const ProgramEntry& entry() const { return *entry_; }
@@ -25,6 +27,7 @@ class Job {
   Result<std::vector<LaunchTime>> launch_times(int64_t rank);
 
  private:
+  Job() = default;
   Status fill(int64_t rank);
   Status write(Device& device, PortId id, const Buffer& buffer);
 
