@@ -33,6 +33,9 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
                                      CollectiveKind::kAllReduce, CollectiveKind::kAllToAll,
                                      CollectiveKind::kPermute};
 
+// Products that keep all cores busy for some 20 ms.
+constexpr int64_t kSpreadSide = 512, kSpreadProducts = 16;
+
 // How often a collective is repeated in a run.
 int times_for(int64_t bytes) { return bytes < 1 << 15 ? 32 : bytes < 1 << 19 ? 8 : 3; }
 
@@ -84,9 +87,10 @@ bool tells_bandwidth(const cost::Measurement& m) {
   return !m.samples.empty() && m.samples.back().us > 2 * m.samples.front().us;
 }
 
-// Entries with a collective of each kind and size, and the same without.
+// Entries with a collective of each kind and size, and the same without; and one that computes for
+// so long that the system spreads the workers over the cores.
 struct Pair {
-  size_t with, without;
+  size_t with, without, spread;
 };
 
 // Both runs of a pair, one behind the other, so that what the machine does beside slows both.
@@ -108,7 +112,8 @@ Result<PairOfRuns> run_pair(Probe& probe, const Pair& pair, int64_t ranks, int64
 
 // How much longer a run takes with collectives: the median of several pairs of runs. Ranks that
 // share one core, because others are busy, wait for nobody and find all data in its cache, so that
-// those pairs count in which cores were idle least.
+// those pairs count in which cores were idle least. After one with idle cores the workers are
+// spread.
 Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int64_t cores) {
   SHW_RETURN_IF_ERROR(run_pair(probe, pair, ranks, cores).status());  // touches the memory
   std::vector<PairOfRuns> runs;
@@ -117,6 +122,8 @@ Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int6
   while (std::ssize(runs) < kLeastPairs ||
          (std::ssize(runs) < kMostPairs && spent_us < kEnoughForPairsUs &&
           std::ranges::count_if(runs, is_good) < kPairs)) {
+    if (!runs.empty() && !is_good(runs.back()))
+      SHW_RETURN_IF_ERROR(probe.run_time(pair.spread).status());
     SHW_ASSIGN_OR_RETURN(runs.emplace_back(), run_pair(probe, pair, ranks, cores));
     spent_us += runs.back().both_us;
   }
@@ -148,7 +155,8 @@ std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, const Machine& ma
   return steps;
 }
 
-Pair add_entries(ProbeMaker& maker, const Machine& machine, const Exchange& e, int times) {
+Pair add_entries(ProbeMaker& maker, const Machine& machine, const Exchange& e, int times,
+                 size_t spread) {
   const bool shares_cores = machine.cores != kDevices;
   std::vector<ProbeMaker::Step> without = compute_steps(maker, machine);
   if (shares_cores) without.push_back(passed_on(maker, e.in, e.most_bytes, false));
@@ -158,20 +166,26 @@ Pair add_entries(ProbeMaker& maker, const Machine& machine, const Exchange& e, i
     with.push_back(passed_on(maker, e.out, 0, true));
     without.push_back(passed_on(maker, e.out, 0, false));
   }
-  return {maker.add_entry(repeated(with, times)), maker.add_entry(repeated(without, times))};
+  return {maker.add_entry(repeated(with, times)), maker.add_entry(repeated(without, times)),
+          spread};
 }
 
 Status measure_among(int64_t ranks, const Machine& machine, std::vector<cost::Measurement>& out) {
   const auto& [backend, cores, side, sizes] = machine;
-  const int64_t other_bytes = std::max(side * side * 4, kExtent.elements * 4);
+  const int64_t most_side = std::max(side, kSpreadSide);
+  const int64_t other_bytes = std::max(most_side * most_side * 4, kExtent.elements * 4);
   const int64_t first_bytes = std::max(sizes.back(), other_bytes);
   ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, first_bytes, other_bytes);
   const int64_t most_bytes = padded_bytes(maker.program(), first_bytes);
+  const auto product =
+      product_case(maker, Dtype::kF32, kProductTables[0], kSpreadSide, kSpreadSide, kSpreadSide);
+  const size_t spread =
+      maker.add_entry(repeated({product}, static_cast<int>(kSpreadProducts / ranks)));
   std::vector<Pair> pairs;  // by kind, then by size
   for (const CollectiveKind kind : kKinds)
     for (const int64_t bytes : sizes)
-      pairs.push_back(
-          add_entries(maker, machine, exchange(kind, ranks, bytes, most_bytes), times_for(bytes)));
+      pairs.push_back(add_entries(maker, machine, exchange(kind, ranks, bytes, most_bytes),
+                                  times_for(bytes), spread));
   SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 0, backend));
   for (size_t c = 0; c < std::size(kKinds); ++c) {
     const auto collective = static_cast<cost::Collective>(static_cast<int>(kKinds[c]) - 1);

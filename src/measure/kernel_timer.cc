@@ -12,6 +12,7 @@ namespace {
 // Tables whose steps are timed in turn: a model has some twenty kinds of kernels, and the code of
 // these stays in the nearer caches.
 constexpr size_t kTablesInTurn = 20;
+constexpr size_t kLaunches = 32;
 // Steps are timed among others of their size, by the bytes of their results.
 constexpr int64_t kClassBytes[] = {1 << 12, 1 << 15, 1 << 18, INT64_MAX};
 
@@ -83,8 +84,10 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
   const size_t mixes = (tables_.size() + kTablesInTurn - 1) / kTablesInTurn;
   std::vector<std::vector<size_t>> classes(std::size(kClassBytes) * mixes);
   for (size_t i = 0; i < points_.size(); ++i)
-    classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
+    if (i != launch_point_)
+      classes[class_of(points_[i].step) * mixes + points_[i].table % mixes].push_back(i);
   std::erase_if(classes, [](const auto& members) { return members.empty(); });
+  if (launch_point_) classes.emplace_back(kLaunches, *launch_point_);
   std::vector<size_t> entries;
   for (std::vector<size_t>& members : classes) {
     members = mixed(members);
@@ -97,6 +100,8 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
   for (size_t c = 0; c < classes.size(); ++c) {
     SHW_ASSIGN_OR_RETURN(const std::vector<double> times, probe.step_us(entries[c]));
     for (size_t i = 0; i < times.size(); ++i) us[classes[c][i]] = times[i];
+    us[classes[c][times.size() / 2]] =
+        times[times.size() / 2];  // of launches the one in the middle
   }
   // A table counts the launch once for each part, as prices do (cost/roofline.h).
   const double launch_us = launch_point_ ? us[*launch_point_] : 0;

@@ -35,7 +35,8 @@ class KernelTimer {
   void add_attention(std::span<const AttentionTable> tables, Dtype dtype,
                      const std::vector<int64_t>& keys, const std::vector<int64_t>& widths,
                      int64_t heads, int64_t queries);
-  // Tables of one point: a square product, and a launch that does next to nothing.
+  // Tables of one point: a square product, and a launch that does next to nothing, behind others of
+  // its like: the least that a step takes.
   void add_rate(Dtype dtype, int64_t side);
   void add_launch();
 

@@ -1,7 +1,12 @@
 // How well plans for a measured machine predict their steps on it: measures this machine, plans
 // graphs of tests/data and examples/data for it under layouts that are free or stated, runs each
 // plan on virtual ranks, and prints both times.
-// usage: bench_calibrate [REPEATS] [HARDWARE.json]
+// usage: bench_calibrate [VISITS] [HARDWARE.json]
+//
+// Each plan is run by three executors, VISITS times by each, in turn with all other plans. At each
+// visit all ranks multiply matrices first, which keeps all cores busy, so that the system spreads
+// the workers, and leaves nothing in the caches; then the plan runs once, and some times more that
+// count. With 12 visits these are 180 runs of a plan, half a second of a step of 3 ms.
 //
 // Two times are printed beside the predicted one. `cores` is the CPU time of all ranks together,
 // shared by the cores that they can keep busy: what a step takes where nothing else runs; threads
@@ -14,7 +19,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +34,8 @@
 #include "import/graph_import.h"
 #include "measure/measure.h"
 #include "measure/probe.h"
-#include "runtime/bench/bench.h"
+#include "runtime/bench/job.h"
+#include "runtime/bench/rate.h"
 #include "simulate/simulate.h"
 
 namespace {
@@ -68,27 +78,68 @@ constexpr Case kHeldOut[] = {
     {"/graphs/qwen2_bf16.graph.pre.json.gz", "one=1", nullptr, nullptr},
 };
 
+// With executors of its own each time: where their memory lies differs from one to the next.
+constexpr int kExecutors = 3;
+constexpr int kRunsInRow = 5;
+const shw::runtime::Product kProduct{1, 512, 512, 512, shw::Dtype::kF32};
+constexpr double kLongSeconds = 0.1;  // a run that takes longer is timed once by each executor
+
 struct Row {
   double predicted_us = 0, cores_us = 0, run_us = 0, wall_us = 0;
 };
 
-// Of all ranks together, shared by the cores.
-double cores_us(const shw::runtime::BenchResult& result, int64_t cores) {
-  const auto ranks = static_cast<int64_t>(result.ranks.size());
-  return result.cpu_seconds * 1e6 / static_cast<double>(std::min(ranks, cores));
-}
+// One run. Its idle share is that of the time in which cores that the ranks could keep busy were
+// idle.
+struct Run {
+  double cores_us = 0, wall_us = 0;
+  double idle() const { return 1 - cores_us / wall_us; }
+};
 
-// What a run takes that is no part of its steps.
-shw::Result<shw::runtime::BenchResult> empty_run(int64_t ranks,
-                                                 const shw::runtime::BenchOptions& bench) {
+// Where the system puts two workers on one core, because others are busy, ranks wait for nobody and
+// find all data in its cache. That half of the runs counts in which cores were idle least, as in
+// calibration.
+class Runs {
+ public:
+  void add(const Run& run) { runs_.push_back(run); }
+  double cores_us() const { return median(&Run::cores_us); }
+  double wall_us() const { return median(&Run::wall_us); }
+
+ private:
+  double median(double Run::*figure) const {
+    std::vector<Run> runs = runs_;
+    std::ranges::sort(runs, {}, &Run::idle);
+    runs.resize((runs.size() + 1) / 2);
+    std::vector<double> values;
+    for (const Run& r : runs) values.push_back(r.*figure);
+    return shw::runtime::quartiles_of(std::move(values)).median;
+  }
+  std::vector<Run> runs_;
+};
+
+// A plan; its job, and the products before it, for as long as an executor is kept.
+struct Trial {
+  std::shared_ptr<const shw::Plan> plan;
+  std::unique_ptr<shw::runtime::Job> job;
+  std::optional<shw::runtime::RateMeter> products;
+  Runs runs;
+};
+
+struct Planned : Trial {
+  const Case* of = nullptr;
+  double predicted_us = 0;
+};
+
+// By the number of ranks: what a run takes that is no part of its steps.
+using EmptyRuns = std::map<int64_t, Trial>;
+
+shw::Result<std::shared_ptr<const shw::Plan>> empty_plan(int64_t ranks) {
   shw::measure::ProbeMaker maker({{"rank", ranks}}, 256, 256);
   const shw::TensorType one = shw::row_major(shw::Dtype::kF32, {1});
   shw::ProgramStep step;
   step.kernel = "neg";
   step.inputs = {maker.operand(shw::measure::Source::kFirst, one)};
   maker.add_entry({{step, {one}}});
-  SHW_ASSIGN_OR_RETURN(const auto plan, maker.finish());
-  return shw::runtime::bench(plan, bench);
+  return maker.finish();
 }
 
 shw::Result<std::vector<uint8_t>> graph_of(const std::string& path) {
@@ -98,7 +149,7 @@ shw::Result<std::vector<uint8_t>> graph_of(const std::string& path) {
   return std::move(graph.bytes);
 }
 
-shw::Result<Row> run(const Case& c, const std::string& hardware, int64_t cores, int64_t repeats) {
+shw::Result<Planned> planned(const Case& c, const std::string& hardware) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph,
                        graph_of(std::string(SHW_TEST_DATA) + c.file));
   shw::CompileOptions options;
@@ -111,20 +162,25 @@ shw::Result<Row> run(const Case& c, const std::string& hardware, int64_t cores, 
   shw::Monitor monitor;
   SHW_ASSIGN_OR_RETURN(const shw::Compiled compiled, shw::compile(graph, options, monitor));
   SHW_ASSIGN_OR_RETURN(shw::Plan plan, shw::read_plan(compiled.bytes));
-  Row row;
-  row.predicted_us = shw::simulated_us(plan.program);
-  shw::runtime::BenchOptions bench;
-  bench.repeats = repeats;
-  SHW_ASSIGN_OR_RETURN(
-      const shw::runtime::BenchResult result,
-      shw::runtime::bench(std::make_shared<const shw::Plan>(std::move(plan)), bench));
-  SHW_ASSIGN_OR_RETURN(const shw::runtime::BenchResult empty,
-                       empty_run(static_cast<int64_t>(result.ranks.size()), bench));
-  row.run_us = cores_us(empty, cores);
-  row.cores_us = cores_us(result, cores) - row.run_us;
-  row.wall_us = (result.seconds.median - empty.seconds.median) * 1e6;
-  row.cores_us = std::min(row.cores_us, row.wall_us);
-  return row;
+  Planned trial;
+  trial.of = &c;
+  trial.predicted_us = shw::simulated_us(plan.program);
+  trial.plan = std::make_shared<const shw::Plan>(std::move(plan));
+  return trial;
+}
+
+// Some runs behind one that is not counted, and this behind products on all ranks.
+shw::Status visit(Trial& trial, int64_t cores) {
+  SHW_RETURN_IF_ERROR(trial.products->best().status());
+  SHW_RETURN_IF_ERROR(trial.job->run());
+  const int64_t ranks = trial.job->ranks().num_ranks();
+  for (int i = 0; i < kRunsInRow; ++i) {
+    SHW_ASSIGN_OR_RETURN(const auto took, trial.job->run_timed());
+    trial.runs.add(
+        {took.cpu_seconds * 1e6 / static_cast<double>(std::min(ranks, cores)), took.seconds * 1e6});
+    if (took.seconds > kLongSeconds) break;
+  }
+  return {};
 }
 
 std::vector<double> places(const std::vector<double>& values) {
@@ -169,35 +225,78 @@ int fail(const std::string& what, const shw::Status& status) {
   return 1;
 }
 
-bool run_all(std::span<const Case> cases, const std::string& hardware, int64_t cores,
-             int64_t repeats) {
+int64_t ranks_of(const shw::Plan& plan) { return shw::num_ranks(plan.program); }
+
+// All in turn, so that whatever else the machine does meets all of them.
+shw::Status run_all(std::span<Trial* const> trials, int64_t cores, int visits) {
+  for (int executor = 0; executor < kExecutors; ++executor) {
+    for (Trial* t : trials) {
+      SHW_ASSIGN_OR_RETURN(t->job, shw::runtime::Job::create(t->plan, {}));
+      SHW_ASSIGN_OR_RETURN(t->products,
+                           shw::runtime::RateMeter::create(t->job->ranks().devices(),
+                                                           t->job->ranks().mesh(), {kProduct}));
+    }
+    for (int i = 0; i < visits; ++i)
+      for (Trial* t : trials)
+        if (i == 0 || t->runs.wall_us() < kLongSeconds * 1e6) SHW_RETURN_IF_ERROR(visit(*t, cores));
+    for (Trial* t : trials) t->products.reset(), t->job.reset();
+  }
+  return {};
+}
+
+Row row_of(const Planned& trial, const EmptyRuns& empty) {
+  const Runs& nothing = empty.at(ranks_of(*trial.plan)).runs;
+  Row row{trial.predicted_us, 0, nothing.cores_us(), trial.runs.wall_us() - nothing.wall_us()};
+  row.cores_us = std::min(trial.runs.cores_us() - row.run_us, row.wall_us);
+  return row;
+}
+
+void print(std::span<const Planned> trials, const EmptyRuns& empty) {
   std::vector<Row> rows;
-  for (const Case& c : cases) {
-    const auto row = run(c, hardware, cores, repeats);
-    const std::string name = std::string(c.file).substr(std::string(c.file).rfind('/') + 1);
-    if (!row.ok()) return fail(name + " on " + c.mesh, row.status()) == 0;
-    std::printf("%-32s %-10s %12.0f %12.0f %8.0f %12.0f %8.2f%s\n", name.c_str(), c.mesh,
-                row->predicted_us, row->cores_us, row->run_us, row->wall_us,
-                row->predicted_us / row->cores_us, c.recompute != nullptr ? "  recomputed" : "");
-    rows.push_back(*row);
+  for (const Planned& t : trials) {
+    const Row row = row_of(t, empty);
+    const std::string name = std::string(t.of->file).substr(std::string(t.of->file).rfind('/') + 1);
+    std::printf("%-32s %-10s %12.0f %12.0f %8.0f %12.0f %8.2f%s\n", name.c_str(), t.of->mesh,
+                row.predicted_us, row.cores_us, row.run_us, row.wall_us,
+                row.predicted_us / row.cores_us, t.of->recompute != nullptr ? "  recomputed" : "");
+    rows.push_back(row);
   }
   print_figures("cores", rows, &Row::cores_us);
   print_figures("wall", rows, &Row::wall_us);
-  return true;
+}
+
+// The plans, and an empty one for each number of ranks among them.
+shw::Status plan_all(std::span<const Case> cases, const std::string& hardware,
+                     std::vector<Planned>& plans, EmptyRuns& empty) {
+  for (const Case& c : cases) {
+    SHW_ASSIGN_OR_RETURN(plans.emplace_back(), planned(c, hardware));
+    const int64_t ranks = ranks_of(*plans.back().plan);
+    SHW_ASSIGN_OR_RETURN(empty[ranks].plan, empty_plan(ranks));
+  }
+  return {};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t repeats = argc > 1 ? std::atoll(argv[1]) : 15;
+  const int visits = argc > 1 ? std::atoi(argv[1]) : 12;
   const auto text = hardware_text(argc, argv);
   if (!text.ok()) return fail("measuring", text.status());
   const auto hardware = shw::cost::find_hardware(*text);
   if (!hardware.ok()) return fail("the description", hardware.status());
   const int64_t cores = std::max<int64_t>(1, hardware->device.shared_cores);
+  std::vector<Planned> plans;
+  EmptyRuns empty;
+  for (const std::span<const Case> cases :
+       {std::span<const Case>(kCases), std::span<const Case>(kHeldOut)})
+    if (const auto s = plan_all(cases, *text, plans, empty); !s.ok()) return fail("planning", s);
+  std::vector<Trial*> trials;
+  for (Trial& t : plans) trials.push_back(&t);
+  for (auto& [ranks, t] : empty) trials.push_back(&t);
+  if (const auto s = run_all(trials, cores, visits); !s.ok()) return fail("running", s);
   std::printf("%-32s %-10s %12s %12s %8s %12s %8s\n", "graph", "mesh", "predicted us", "cores us",
               "run us", "wall us", "ratio");
-  if (!run_all(kCases, *text, cores, repeats)) return 1;
+  print(std::span(plans).first(std::size(kCases)), empty);
   std::printf("held out\n");
-  return run_all(kHeldOut, *text, cores, repeats) ? 0 : 1;
+  print(std::span(plans).subspan(std::size(kCases)), empty);
 }

@@ -1,110 +1,15 @@
 #include "runtime/bench/bench.h"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <limits>
 #include <map>
 
-#include "runtime/bench/fill.h"
+#include "runtime/bench/job.h"
 #include "runtime/bench/rate.h"
 #include "runtime/bench/work.h"
-#include "runtime/entry.h"
-#include "runtime/program_layout.h"
 
 namespace shw::runtime {
 namespace {
-
-// Integers of a port are indices, most often: as large as the tables that they are looked up in.
-int64_t index_bound(const Program& program, const Port& port) {
-  int64_t bound = std::numeric_limits<int64_t>::max();
-  const StorageId storage = program.values[port.value].storage;
-  const auto reads = [&](const ProgramStep& step, size_t input) {
-    return input < step.inputs.size() && step.inputs[input].valid() &&
-           program.values[step.inputs[input]].storage == storage;
-  };
-  const auto limit = [&](const ProgramStep& step, size_t table, size_t dim_from_end) {
-    const auto& size = step.attrs.get_ints(AttrKey::kSize);
-    const Dims& shape = program.values[step.inputs[table]].type.shape;
-    if (!size.empty())
-      bound = std::min(bound, size[0]);
-    else if (!shape.empty())
-      bound = std::min(bound, dim_from_end == 0 ? shape[0] : shape.back());
-  };
-  for (const ProgramStep& step : program.steps) {
-    const std::string& k = step.kernel;
-    if ((k == "embedding" || k == "index" || k == "index_select" || k == "index_put") &&
-        reads(step, 1))
-      limit(step, 0, 0);
-    else if ((k == "gather" || k == "nll_loss_forward") && reads(step, 1))
-      limit(step, 0, 1);
-    else if (k == "embedding_dense_backward" && reads(step, 1))
-      bound = std::min(bound, step.attrs.get_int(AttrKey::kNumWeights, 1));
-  }
-  return bound == std::numeric_limits<int64_t>::max() ? 0 : bound;
-}
-
-// A job with its inputs and outputs in place: run() does nothing but run.
-class Job {
- public:
-  static Result<Job> create(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
-    Job job;
-    ExecutorOptions executor = options.executor;
-    executor.graphs = options.graphs;
-    executor.time_steps = job.time_launches_ = !options.whole && !options.graphs;
-    SHW_ASSIGN_OR_RETURN(job.ranks_,
-                         VirtualRanks::create(std::move(plan), executor, options.backend));
-    SHW_ASSIGN_OR_RETURN(
-        job.entry_,
-        find_entry(job.program(),
-                   options.entry.empty() ? job.program().entries.at(0).name : options.entry));
-    job.in_.resize(static_cast<size_t>(job.ranks_->num_ranks()));
-    job.out_.resize(job.in_.size());
-    for (int64_t r = 0; r < job.ranks_->num_ranks(); ++r) SHW_RETURN_IF_ERROR(job.fill(r));
-    return job;
-  }
-
-  const Program& program() const { return ranks_->program(); }
-  const ProgramEntry& entry() const { return *entry_; }
-  VirtualRanks& ranks() { return *ranks_; }
-
-  Status run() { return ranks_->run_pieces(*entry_, in_, out_); }
-  // Of the latest run: none, if launches are not timed.
-  Result<std::vector<LaunchTime>> launch_times(int64_t rank) {
-    if (!time_launches_) return std::vector<LaunchTime>{};
-    return ranks_->executor(rank).launch_times(*entry_);
-  }
-
- private:
-  // Outputs stay null: the first run allocates them, and later ones write into the same memory.
-  Status fill(int64_t rank) {
-    const auto r = static_cast<size_t>(rank);
-    const std::shared_ptr<Device>& device = ranks_->devices()[r];
-    out_[r].resize(entry_->outputs.size());
-    for (const PortId id : entry_->inputs) {
-      const Port& port = program().ports[id];
-      BufferRef& buffer = in_[r].emplace_back();
-      if (!port.value.valid()) continue;
-      SHW_ASSIGN_OR_RETURN(buffer, Buffer::allocate(device, {port_bytes(program(), port),
-                                                             arena_alignment(program())}));
-      SHW_RETURN_IF_ERROR(write(*device, id, *buffer));
-    }
-    for (uint32_t i = 0; i < program().ports.size(); ++i)
-      if (const PortId id{i}; is_input(program().ports[id].role))
-        if (const BufferRef state = ranks_->executor(rank).state(id); state != nullptr)
-          SHW_RETURN_IF_ERROR(write(*device, id, *state));
-    return {};
-  }
-  Status write(Device& device, PortId id, const Buffer& buffer) {
-    const Port& port = program().ports[id];
-    return fill_with_numbers(device, buffer, port.global.dtype, index_bound(program(), port), id.v);
-  }
-
-  std::unique_ptr<VirtualRanks> ranks_;
-  const ProgramEntry* entry_ = nullptr;
-  VirtualRanks::RankBuffers in_, out_;
-  bool time_launches_ = true;
-};
 
 // Products between two runs leave nothing of a shorter run in the caches. Such a run is timed right
 // behind another one, as it comes in practice.
@@ -112,18 +17,14 @@ constexpr double kShortSeconds = 10e-3;
 
 // What one run was like.
 struct Sample {
-  double seconds = 0, cpu_seconds = 0;
+  Job::RunTime time;
   RateMeter::Rates rates;                         // of products, right after it
   std::vector<std::vector<LaunchTime>> launches;  // by rank
 };
 
 Result<Sample> sample_of(Job& job, RateMeter& meter) {
   Sample sample;
-  const auto begin = std::chrono::steady_clock::now();
-  const std::clock_t cpu_begin = std::clock();
-  SHW_RETURN_IF_ERROR(job.run());
-  sample.cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
-  sample.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  SHW_ASSIGN_OR_RETURN(sample.time, job.run_timed());
   for (int64_t r = 0; r < job.ranks().num_ranks(); ++r) {
     SHW_ASSIGN_OR_RETURN(sample.launches.emplace_back(), job.launch_times(r));
   }
@@ -234,7 +135,7 @@ BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples) 
   result.seconds = over(samples, span_of).median;
   if (result.flops > 0)
     result.over_floor = over(samples, [&](const Sample& s) {
-      return s.rates.wall > 0 ? s.seconds / (result.flops / s.rates.wall) : 0;
+      return s.rates.wall > 0 ? s.time.seconds / (result.flops / s.rates.wall) : 0;
     });
   return result;
 }
@@ -257,7 +158,8 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   if (options.repeats < 1 || options.warm_up < 0)
     return invalid_argument("a benchmark needs one run or more, and no fewer than 0 to warm up");
   const std::string hardware = plan->summary.hardware;
-  SHW_ASSIGN_OR_RETURN(Job job, Job::create(std::move(plan), options));
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Job> created, Job::create(std::move(plan), options));
+  Job& job = *created;
   std::vector<Product> products;
   for (size_t i = 0; i < job.entry().num_steps; ++i) {
     const StepWork work = work_of(job.program(), job.program().steps[job.entry().first_step + i]);
@@ -280,11 +182,11 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   for (int64_t i = 0; i < options.warm_up; ++i) SHW_RETURN_IF_ERROR(job.run());
   std::vector<Sample> samples;
   for (int64_t i = 0; i < options.repeats; ++i) {
-    if (i > 0 && samples.back().seconds < kShortSeconds) SHW_RETURN_IF_ERROR(job.run());
+    if (i > 0 && samples.back().time.seconds < kShortSeconds) SHW_RETURN_IF_ERROR(job.run());
     SHW_ASSIGN_OR_RETURN(samples.emplace_back(), sample_of(job, meter));
   }
-  result.seconds = over(samples, [](const Sample& s) { return s.seconds; });
-  result.cpu_seconds = over(samples, [](const Sample& s) { return s.cpu_seconds; }).median;
+  result.seconds = over(samples, [](const Sample& s) { return s.time.seconds; });
+  result.cpu_seconds = over(samples, [](const Sample& s) { return s.time.cpu_seconds; }).median;
   result.flops_per_second = over(samples, [](const Sample& s) { return s.rates.wall; }).median;
   for (size_t r = 0; r < job.ranks().devices().size(); ++r) {
     result.ranks.push_back(rank_of(job, r, samples));
@@ -296,9 +198,9 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   for (const BenchRank& rank : result.ranks) flops += rank.flops;
   if (flops > 0 && device.can().host_access) {
     result.cpu_over_floor =
-        over(samples, [&](const Sample& s) { return s.cpu_seconds * s.rates.cpu / flops; });
-    result.cpu_over_vector_floor =
-        over(samples, [&](const Sample& s) { return s.cpu_seconds * s.rates.vector_cpu / flops; });
+        over(samples, [&](const Sample& s) { return s.time.cpu_seconds * s.rates.cpu / flops; });
+    result.cpu_over_vector_floor = over(
+        samples, [&](const Sample& s) { return s.time.cpu_seconds * s.rates.vector_cpu / flops; });
     result.vector_flops_per_second =
         over(samples, [](const Sample& s) { return s.rates.vector_cpu; }).median;
   }

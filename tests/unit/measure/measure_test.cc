@@ -63,6 +63,18 @@ TEST(Measure, FindsThatMoreWorkTakesLonger) {
   EXPECT_LT(device().launch_us, 100);
 }
 
+// A launch that was timed behind other kernels took as long as most short steps, and every step in
+// a row of short ones was priced at two or three times what it takes.
+TEST(Measure, TakesALaunchForLessThanMostShortSteps) {
+  size_t kernels = 0, longer = 0;
+  for (const cost::KernelTimes& t : device().kernels)
+    if (!t.kernel.ends_with(cost::KernelTimes::kFused)) {
+      ++kernels;
+      longer += *std::ranges::min_element(t.us) > device().launch_us;
+    }
+  EXPECT_GT(longer, kernels * 3 / 4);
+}
+
 double us_of_most(std::string_view kernel) {
   const cost::KernelTimes* times = cost::find_times(device().kernels, kernel, Dtype::kF32);
   return times == nullptr ? 0 : times->us.back();
