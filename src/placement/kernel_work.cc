@@ -169,22 +169,25 @@ int64_t looked_up_row(const OpArgs& args) {
   return row;
 }
 
-// Of a sum over leading dims: elements behind one another that are added to as many others, as
-// vectors. 0: it is along rows.
-int64_t summed_together(const OpArgs& args) {
+// How a sum walks its operand: elements behind one another in memory, whatever the order of dims,
+// that are added up, or that are added to as many others, as vectors.
+struct Stretch {
+  int64_t row = 1;
+  bool summed = true;
+};
+Stretch stretch_of_sum(const OpArgs& args) {
   const TensorType& in = args.in(0);
   const auto rank = static_cast<int>(in.shape.size());
   const std::vector<int64_t>& dims = args.attrs->get_ints(AttrKey::kDims);
-  if (dims.empty()) return 0;
-  std::vector<bool> summed(in.shape.size());
+  std::vector<bool> summed(in.shape.size(), dims.empty());
   for (const int64_t dim : dims)
     if (const auto d = ops::wrap_dim(dim, rank)) summed[*d] = true;
-  int64_t row = 1;  // as it lies in memory, whatever the order of dims
+  Stretch stretch;
   for (;;) {
     size_t d = 0;
-    while (d < in.shape.size() && (in.shape[d] <= 1 || in.strides[d] != row)) ++d;
-    if (d == in.shape.size() || summed[d]) return row == 1 ? 0 : row;
-    row *= in.shape[d];
+    while (d < in.shape.size() && (in.shape[d] <= 1 || in.strides[d] != stretch.row)) ++d;
+    if (d == in.shape.size() || (stretch.row > 1 && summed[d] != stretch.summed)) return stretch;
+    stretch = {stretch.row * in.shape[d], summed[d]};
   }
 }
 
@@ -208,10 +211,11 @@ KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> re
       return elements(kernel, out->numel(), looked_up_row(args), first->dtype);
     case OpKind::kSum:
     case OpKind::kMean:
-      if (const int64_t row = summed_together(args); row > 0)
-        return elements(op == OpKind::kSum ? "sum.columns" : "mean.columns", largest->numel(), row,
-                        first->dtype);
-      return elements(kernel, largest->numel(), last(*largest), first->dtype);
+      if (const Stretch s = stretch_of_sum(args); s.summed)
+        return elements(kernel, largest->numel(), s.row, first->dtype);
+      else
+        return elements(op == OpKind::kSum ? "sum.columns" : "mean.columns", largest->numel(),
+                        s.row, first->dtype);
     case OpKind::kEmbedding:
     case OpKind::kIndexSelect:
     case OpKind::kGather:
