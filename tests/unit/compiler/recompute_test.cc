@@ -139,21 +139,6 @@ Kept kept_by(const Joint& joint, const std::vector<uint8_t>& again) {
   return kept;
 }
 
-// The graph with other sequences than its 16.
-Graph with_sequences(const Graph& graph, int64_t sequences) {
-  constexpr int64_t kTokensOf16 = int64_t{16} * 8192;
-  std::string text = print_graph(graph);
-  const auto replace = [&](const std::string& was, const std::string& is) {
-    for (size_t at = 0; (at = text.find(was, at)) != text.npos; at += is.size())
-      text.replace(at, was.size(), is);
-  };
-  replace("[16,", "[" + std::to_string(sequences) + ",");
-  replace(std::to_string(kTokensOf16), std::to_string(sequences * 8192));
-  auto other = parse_graph(text);
-  EXPECT_TRUE(other.ok()) << other.status().message();
-  return *std::move(other);
-}
-
 // 32 layers on 16x8 with two sequences a rank, by the counting rule of AutoParallel's figures
 // (halves.h), in GiB: kept and the peaks of both halves. Its first partitions, and for `cheap` that
 // by the smallest cut. Peaks of `full` are ours: its are 1.24 and 1.61.
@@ -182,7 +167,7 @@ TEST_P(On128Ranks, NoMoreIsKeptAndLiveThanInTheReference) {
   options.recompute = *recompute_policy(GetParam().policy);
   options.prefetch_bytes = 1 << 20;  // its figures are from before anything starts early
   Monitor monitor;
-  const auto compiled = compile(write_graph(with_sequences(*graph, 32)), options, monitor);
+  const auto compiled = compile(write_graph(testing::with_sequences(*graph, 32)), options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Program& p = compiled->plan.program;
   const testing::Halves halves(p);
@@ -213,7 +198,7 @@ class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
     for (uint32_t n = 0; n < graph->num_nodes(); ++n)
       graph->meta(NodeId{n}).recompute = Recompute::kUnset;
     return GetParam().sequences == 16 ? *std::move(graph)
-                                      : with_sequences(*graph, GetParam().sequences);
+                                      : testing::with_sequences(*graph, GetParam().sequences);
   }
 
   static Program program_of(const Graph& graph, Rules rules) {
