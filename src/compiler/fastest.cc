@@ -133,11 +133,11 @@ class FastestSearch {
     return Result<Search>(std::move(without));
   }
   bool fits(const Candidate& c) const {
-    return static_cast<double>(bytes_of(model_, *c.placed.program)) <= limit_;
+    return static_cast<double>(bytes_of(model_, *c.placed.program)) <= limit_ &&
+           (recomputes_within(model_, limit_) || c.placed.memory.peak_bytes <= limit_);
   }
 
-  // What a search without a limit finds is there under the limit, too, if it fits. Its program,
-  // which repeats nothing that the limit asks for, is taken as it is.
+  // What a search without a limit finds is there under the limit, too, if it fits as it is.
   Status try_best_of(const FastestSearch& without) {
     const Candidate& best = *without.best_;
     if (!fits(best) || best.exposure.step_us() >= best_->exposure.step_us()) return {};
