@@ -94,7 +94,10 @@ class FastestSearch {
     SHW_RETURN_IF_ERROR(try_known());
     SHW_RETURN_IF_ERROR(try_recipes());
     SHW_RETURN_IF_ERROR(try_averages());
-    return try_around_best();
+    SHW_RETURN_IF_ERROR(try_around_best());
+    if (limit_ == 0 || is_late()) return {};
+    SHW_ASSIGN_OR_RETURN(const auto without, without_limit(Asks::kIfTheCheapestFits));
+    return without ? try_best_of(*without) : Status();
   }
   Status try_known() {
     for (const KnownPlacement& k : known_)
@@ -108,12 +111,46 @@ class FastestSearch {
     SHW_RETURN_IF_ERROR(try_known());
     SHW_RETURN_IF_ERROR(try_recipes());
     if (is_late()) return {};
-    Result<Placed> cheapest = solve_within(question_, 0, options_, muted_);
-    if (!cheapest.ok()) return is_unanswered(cheapest.status()) ? Status() : cheapest.status();
-    FastestSearch without({}, question_, 0, options_, muted_);
-    SHW_RETURN_IF_ERROR(without.try_all(*cheapest));
-    for (const Scales& scales : without.tried_) SHW_RETURN_IF_ERROR(try_scales(scales).status());
+    SHW_ASSIGN_OR_RETURN(const auto without, without_limit(Asks::kAlways));
+    if (!without) return {};
+    SHW_RETURN_IF_ERROR(try_best_of(*without));
+    for (const Scales& scales : without->tried_) SHW_RETURN_IF_ERROR(try_scales(scales).status());
     return {};
+  }
+
+  // The same search without a limit; null: it has no answer, or is not asked, since the cheapest
+  // placement of all does not fit as it is.
+  using Search = std::unique_ptr<FastestSearch>;
+  enum class Asks : uint8_t { kAlways, kIfTheCheapestFits };
+  Result<Search> without_limit(Asks asks) {
+    Result<Placed> cheapest = solve_within(question_, 0, options_, muted_);
+    if (!cheapest.ok())
+      return is_unanswered(cheapest.status()) ? Result<Search>(Search()) : cheapest.status();
+    Search without(new FastestSearch({}, question_, 0, options_, muted_));
+    SHW_RETURN_IF_ERROR(without->consider(*cheapest, Scales(edges_.size(), 1.0)));
+    if (asks == Asks::kIfTheCheapestFits && !fits(*without->best_)) return Search();
+    SHW_RETURN_IF_ERROR(without->try_all(*cheapest));
+    return Result<Search>(std::move(without));
+  }
+  bool fits(const Candidate& c) const {
+    return static_cast<double>(bytes_of(model_, *c.placed.program)) <= limit_ &&
+           (recomputes_within(model_, limit_) || c.placed.memory.peak_bytes <= limit_);
+  }
+
+  // What a search without a limit finds is there under the limit, too, if it fits as it is.
+  Status try_best_of(const FastestSearch& without) {
+    const Candidate& best = *without.best_;
+    if (!fits(best) || best.exposure.step_us() >= best_->exposure.step_us()) return {};
+    Placed placed = best.placed;
+    placed.memory.limit_bytes = limit_;
+    placed.memory.program_bytes = static_cast<double>(bytes_of(model_, *placed.program));
+    placed.memory.is_program = recomputes_within(model_, limit_);
+    if (placed.memory.is_program) {
+      Program program = *placed.program;
+      program.recompute_excess_us = 0;
+      placed.program = std::make_shared<const Program>(std::move(program));
+    }
+    return add(std::move(placed), best.scales);
   }
 
   Status try_share(double share) {
@@ -218,6 +255,9 @@ class FastestSearch {
       last_->scales = std::move(scales);
       return {};
     }
+    return add(std::move(placed), std::move(scales));
+  }
+  Status add(Placed placed, Scales scales) {
     const auto start = std::chrono::steady_clock::now();
     if (placed.program == nullptr) {
       SHW_ASSIGN_OR_RETURN(Program program, program_of(model_, placed, monitor_));

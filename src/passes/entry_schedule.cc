@@ -12,10 +12,10 @@
 namespace shw {
 namespace {
 
-// Names the queue of a step that a link does: the mesh dims of a communicator, or a direction.
+// Names the queue of a step that a link does: the mesh dims of a group, or a direction.
 std::vector<uint8_t> queue_key(const Program& p, const ProgramStep& s) {
   const HostCopy copy = host_copy(p, s);
-  if (copy == HostCopy::kNone) return s.collective.axes;
+  if (copy == HostCopy::kNone) return links_of(s.collective.axes);
   return {static_cast<uint8_t>(kMaxMeshRank + static_cast<int>(copy))};
 }
 

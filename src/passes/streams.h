@@ -1,10 +1,9 @@
 // Puts each step on a stream, and orders the streams by the fewest events that its operands, and
 // the memory, require. The order of the steps stays.
 //
-// Collectives of one communicator share a stream, and so do copies to host memory and copies from
-// it; everything else is on the compute stream. Where there are more communicators than streams
-// (kMaxStreams), the last ones share one. What follows is said of collectives, and holds for these
-// copies.
+// Collectives of the same links share a stream, and so do copies to host memory and copies from it;
+// everything else is on the compute stream. Where there are more links than streams (kMaxStreams),
+// the last ones share one. What follows is said of collectives, and holds for these copies.
 //
 //   * A collective waits for the compute step in front of it, even if its operand was ready long
 //     before: it starts no earlier than its place says, and the memory pass can reuse bytes early.

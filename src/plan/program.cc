@@ -65,13 +65,19 @@ StreamNumber host_stream(Program& p, HostCopy direction) {
   return static_cast<StreamNumber>(at - p.streams.begin());
 }
 
+std::vector<uint8_t> links_of(std::vector<uint8_t> axes) {
+  std::ranges::sort(axes);
+  return axes;
+}
+
 StreamNumber communication_stream(Program& p, const std::vector<uint8_t>& axes) {
+  const std::vector<uint8_t> links = links_of(axes);
   const auto first = p.streams.begin() + 1;
   auto at = std::find_if(first, p.streams.end(), [&](const ProgramStream& s) {
-    return s.kind == StreamKind::kCommunication && s.axes == axes;
+    return s.kind == StreamKind::kCommunication && s.axes == links;
   });
   if (at == p.streams.end() && p.streams.size() < kMaxStreams)
-    at = p.streams.insert(at, {StreamKind::kCommunication, axes});
+    at = p.streams.insert(at, {StreamKind::kCommunication, links});
   if (at == p.streams.end()) (--at)->axes.clear();  // shared from now on
   return static_cast<StreamNumber>(at - p.streams.begin());
 }

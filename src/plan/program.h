@@ -99,6 +99,11 @@ struct Collective {
   bool operator==(const Collective&) const = default;
 };
 
+// Names the links that a group uses: its axes in order of their numbers. Groups that number the
+// same ranks in other orders, such as dp,tp and tp,dp, use the same links, so one waits for the
+// other.
+std::vector<uint8_t> links_of(std::vector<uint8_t> axes);
+
 // What a price rests on: as cost::Basis (cost/price_term.h).
 enum class PriceBasis : uint8_t {
   kUnknown = 0,
@@ -110,12 +115,13 @@ enum class PriceBasis : uint8_t {
 inline constexpr size_t kNumPriceBases = 5;
 
 // A queue of steps that run in order, beside those of other streams. Stream 0 computes. Each of the
-// others does the collectives of one communicator, so that links of different mesh dims are busy at
+// others does the collectives of the same links, so that links of different mesh dims are busy at
 // the same time, or the copies in one direction of the link to host memory.
 enum class StreamKind : uint8_t { kCompute = 1, kCommunication = 2, kToHost = 3, kFromHost = 4 };
 struct ProgramStream {
   StreamKind kind = StreamKind::kCompute;
-  // Communication: as Collective::axes of its collectives; empty: communicators that share it.
+  // Communication: links_of() its collectives; empty: several share it. Plans of before may have a
+  // stream for each order of the axes.
   std::vector<uint8_t> axes = {};
 };
 using StreamNumber = uint8_t;  // index into Program::streams
@@ -308,9 +314,8 @@ inline bool runs_on_link(const Program& program, const ProgramStep& step) {
          host_copy(program, step) != HostCopy::kNone;
 }
 
-// The stream for copies in one direction, and that for collectives of a communicator; they add it
-// if there is none. Ask for copies first: once there are kMaxStreams, communicators share the last
-// one.
+// The stream for copies in one direction, and that for collectives of a group; they add it if there
+// is none. Ask for copies first: once there are kMaxStreams, groups share the last one.
 StreamNumber host_stream(Program& program, HostCopy direction);
 StreamNumber communication_stream(Program& program, const std::vector<uint8_t>& axes);
 

@@ -59,7 +59,7 @@ std::vector<PortGroup> group_ports(const Program& program, PortRole role);
 
 // What a simulation says of an entry: simulate/entry_times.h.
 struct QueueTime {
-  std::string name;  // "compute"; a communicator's mesh dims, outermost first: "dp", "tp+dp"
+  std::string name;  // "compute"; the mesh dims of groups, in order of the mesh: "dp", "dp+tp"
   uint32_t num_steps = 0;
   double busy_us = 0, exposed_us = 0;
 };

@@ -231,9 +231,9 @@ class Verifier {
     if (is_permute ? !std::ranges::is_permutation(to, s.collective.axes) : !to.empty())
       return invalid_argument(at_step(p_, i) + "the order of axes after it is not one of its axes");
     const std::vector<uint8_t>& of_stream = p_.streams[s.stream].axes;
-    if (!of_stream.empty() && of_stream != s.collective.axes)
+    if (!of_stream.empty() && !std::ranges::is_permutation(of_stream, s.collective.axes))
       return invalid_argument(at_step(p_, i) + "stream " + std::to_string(s.stream) +
-                              " is another communicator's");
+                              " is for other links");
     const TensorType& in = p_.values[s.inputs[0]].type;
     const TensorType& out = p_.values[s.outputs[0]].type;
     const auto leads = [&](const TensorType& t) { return t.rank() > 0 && t.shape[0] == members; };

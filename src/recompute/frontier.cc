@@ -41,10 +41,10 @@ void charge_gathers(const Joint& joint, std::vector<StepRule>& rules) {
     if (step.collective.kind == CollectiveKind::kNone)
       compute_us += step.cost_us;
     else
-      busy_us[step.collective.axes] += (is_gather(i) ? 2 : 1) * step.cost_us;
+      busy_us[links_of(step.collective.axes)] += (is_gather(i) ? 2 : 1) * step.cost_us;
   }
   for (uint32_t i = 0; i < joint.num_steps(); ++i)
-    if (is_gather(i) && busy_us[joint.step(i).collective.axes] < kNearly * compute_us)
+    if (is_gather(i) && busy_us[links_of(joint.step(i).collective.axes)] < kNearly * compute_us)
       rules[i].price_bytes =
           std::llround(kChargedOfHidden * static_cast<double>(rules[i].price_bytes));
 }

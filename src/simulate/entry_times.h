@@ -8,8 +8,8 @@
 
 namespace shw {
 
-// "compute", "to_host", "from_host"; of a communicator its mesh dims, outermost first: "dp",
-// "tp+dp".
+// "compute", "to_host", "from_host"; of groups their mesh dims, in order of the mesh: "dp",
+// "dp+tp".
 std::string queue_name(const Program& program, const SimulatedQueue& queue);
 
 EntryTime entry_time(const Program& program, const ProgramEntry& entry);

@@ -121,7 +121,7 @@ class Run {
     }
     if (step.collective.kind == CollectiveKind::kNone) return 0;
     if (!o_.queue_per_communicator) return queue(QueueKind::kCommunicator, {});
-    return queue(QueueKind::kCommunicator, step.collective.axes);
+    return queue(QueueKind::kCommunicator, links_of(step.collective.axes));
   }
   uint32_t queue(QueueKind kind, std::span<const uint8_t> axes) {
     uint64_t key = static_cast<uint64_t>(kind);  // mesh dims are below kMaxMeshRank

@@ -2,8 +2,9 @@
 // Every rank runs the same program at the same prices, so one rank stands for all.
 //
 // Queues. A queue runs one step at a time, in the order of the program. There is one for compute,
-// one for each communicator (the mesh dims of a group, in order), and one for each direction of the
-// link to host memory. A step belongs to
+// one for each communicator (the mesh dims of a group, whatever their order: ranks that are
+// numbered in another order send over the same links), and one for each direction of the link to
+// host memory. A step belongs to
 //   - a link, if it copies to or from host memory, or touches a storage that the caller has put
 //     there;
 //   - a communicator, if it is a collective. One on the compute stream blocks that, too;
@@ -44,7 +45,7 @@ enum class QueueKind : uint8_t { kCompute = 0, kCommunicator = 1, kToHost = 2, k
 
 struct SimulatedQueue {
   QueueKind kind = QueueKind::kCompute;
-  std::vector<uint8_t> axes{};  // of a communicator, outermost first; empty: all share this queue
+  std::vector<uint8_t> axes{};  // of a communicator: links_of(); empty: all share this queue
   uint32_t num_steps = 0;
   double busy_us = 0;
   // Compute stands still because of this queue. Each moment of a stall counts for the step whose

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
+#include "graph/text.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
@@ -26,6 +27,21 @@ inline std::vector<uint8_t> test_graph(const std::string& name) {
   const auto graph = import::import_fx_json(*json);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   return write_graph(*graph);
+}
+
+// A graph of LLaMA-3 8B with other sequences of 8192 tokens than its 16.
+inline Graph with_sequences(const Graph& graph, int64_t sequences) {
+  constexpr int64_t kTokensOf16 = int64_t{16} * 8192;
+  std::string text = print_graph(graph);
+  const auto replace = [&](const std::string& was, const std::string& is) {
+    for (size_t at = 0; (at = text.find(was, at)) != text.npos; at += is.size())
+      text.replace(at, was.size(), is);
+  };
+  replace("[16,", "[" + std::to_string(sequences) + ",");
+  replace(std::to_string(kTokensOf16), std::to_string(sequences * 8192));
+  auto other = parse_graph(text);
+  EXPECT_TRUE(other.ok()) << other.status().message();
+  return *std::move(other);
 }
 
 }  // namespace shw::testing

@@ -108,7 +108,7 @@ TEST(Verify, RefusesWhatIsNotSound) {
       {"communicator twice", [](Program& p) { p.streams[2].axes = {1}; },
        "stream 2: an earlier stream has the same communicator"},
       {"wrong communicator", [](Program& p) { p.steps[0].stream = 2; },
-       "stream 2 is another communicator's"},
+       "stream 2 is for other links"},
       {"collective", [](Program& p) { p.steps[0].collective.kind = CollectiveKind(7); },
        "no such collective"},
       {"basis", [](Program& p) { p.steps[0].basis = PriceBasis(5); }, "no such basis"},
@@ -513,6 +513,15 @@ TEST(Program, LinksHaveStreamsOfTheirOwn) {
   EXPECT_EQ(communication_stream(p, {0}), 3);
   EXPECT_EQ(host_stream(p, HostCopy::kToHost), 1);
   EXPECT_EQ(p.streams.size(), 4u);
+}
+
+// They number the same ranks, and use the same links.
+TEST(Program, OrdersOfTheSameMeshDimsHaveOneStream) {
+  Program p;
+  EXPECT_EQ(communication_stream(p, {1, 0}), 1);
+  EXPECT_EQ(communication_stream(p, {0, 1}), 1);
+  EXPECT_EQ(communication_stream(p, {1}), 2);
+  EXPECT_EQ(p.streams[1].axes, (std::vector<uint8_t>{0, 1}));
 }
 
 TEST(HappensBefore, KnowsStreamsAndEvents) {

@@ -83,12 +83,16 @@ TEST(Simulate, CommunicatorsRunBesideEachOther) {
 }
 
 // The members of a group are numbered by the order of its mesh dims, so these are two
-// communicators.
-TEST(Simulate, TheOrderOfMeshDimsMakesAnotherCommunicator) {
+// communicators. But their ranks are the same, and send over the same links.
+TEST(Simulate, GroupsThatNumberTheSameRanksInOtherOrdersShareTheirLinks) {
   Sketch s;
   s.collective(10, {0, 1}, {}, {s.value(8)});
   s.collective(10, {1, 0}, {}, {s.value(8)});
-  EXPECT_EQ(run(s).total_us, 10);
+  EXPECT_EQ(s.p.streams.size(), 2u);
+  const Simulation r = run(s);
+  EXPECT_EQ(r.total_us, 20);
+  EXPECT_EQ(r.lower_bound_us, 20);
+  EXPECT_EQ(r.queues.size(), 2u);
 }
 
 // An event says that its whole stream has come so far: the wait for step 1 covers step 0, though it
