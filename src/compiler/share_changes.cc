@@ -10,8 +10,8 @@
 namespace shw {
 namespace {
 
-constexpr int kRounds = 8;  // two are mostly enough
-constexpr double kRounding = 1e-9;
+constexpr int kRounds = 8;           // two are mostly enough
+constexpr double kSamePrice = 1e-9;  // relative
 
 double us_of(const NodeCost& cost) { return cost.compute_us + cost.comm_us; }
 
@@ -75,7 +75,7 @@ Status share_changes(const ConstrainedModel& question, double limit_bytes,
     SHW_ASSIGN_OR_RETURN(SharedVersions found, shared_by_program(model, placed, monitor));
     const auto shared = std::make_shared<const SharedVersions>(std::move(found));
     SHW_ASSIGN_OR_RETURN(Placed priced, model.price(placed.choice, shared));
-    if (us_of(priced.total) >= us_of(placed.total) * (1 - kRounding)) return {};
+    if (us_of(priced.total) >= us_of(placed.total) * (1 - kSamePrice)) return {};
     const ConstrainedModel sharing = question.sharing_as(shared);
     auto next = round < kRounds ? sharing.solve(sharing.problem(), again, muted)
                                 : Result<Placed>(Status(Code::kDeadlineExceeded, "enough rounds"));

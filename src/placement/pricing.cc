@@ -280,7 +280,8 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
 uint32_t Pricer::change_matrix(const Change& change, LayoutListId from, LayoutListId to,
                                bool no_comm, solver::PlacementProblem& problem) {
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
-  const auto [consumer, operand] = change.like;
+  const NodeId consumer = change.like.node;
+  const size_t operand = change.like.operand;
   std::vector<double> us(rows.layouts.size() * columns.layouts.size());
   routes_->prices(consumer, operand, rows.layouts, columns.layouts, us);
   const auto prices = [&](size_t i, std::span<double> row) {
@@ -292,7 +293,8 @@ uint32_t Pricer::change_matrix(const Change& change, LayoutListId from, LayoutLi
 }
 
 double Pricer::change_us(const Change& change, const Layout& from, const Layout& to) {
-  const auto [consumer, operand] = change.like;
+  const NodeId consumer = change.like.node;
+  const size_t operand = change.like.operand;
   return weight(change.reader) *
          by_route(routes_->price(consumer, operand, from, to), copy_us(consumer, operand, from));
 }
