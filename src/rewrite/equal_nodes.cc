@@ -5,12 +5,14 @@
 //   %c = cos(%x)               ⇒
 //   %d = mul(%c, %z)                 %d = mul(%a, %z)
 //
-// So is a view that gives back an earlier value: %x of %s = squeeze(%x), %u = unsqueeze(%s).
+// So is a view that gives back an earlier value: %x of %s = squeeze(%x), %u = unsqueeze(%s). And
+// permutes in a row are the one permute that they come to.
 //
 // The program computes such values once (passes/common_subexpressions.cc); merged before, they are
 // priced once, too. A node that is returned becomes an alias, since each output is a storage of its
 // own. Nodes stay that draw random numbers, and that state layouts.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "ops/op_def.h"
@@ -76,8 +78,28 @@ class Merger {
     return n;
   }
 
+  std::vector<int64_t> permuted_dims(NodeId n) const {
+    std::vector<int64_t> dims = g_.attrs(n).get_ints(AttrKey::kDims);
+    const auto rank = static_cast<int64_t>(dims.size());
+    for (int64_t& d : dims) d += d < 0 ? rank : 0;
+    return dims;
+  }
+
+  NodeId first_permute(NodeId n) {
+    std::vector<int64_t> dims = permuted_dims(n);
+    NodeId of = g_.operands(n)[0];
+    for (; g_.op(of) == OpKind::kPermute; of = g_.operands(of)[0]) {
+      const std::vector<int64_t> inner = permuted_dims(of);
+      for (int64_t& d : dims) d = inner[static_cast<size_t>(d)];
+    }
+    const NodeId first =
+        permutes_.try_emplace({next_.mapped(of).v, std::move(dims)}, n).first->second;
+    return g_.type(first) == g_.type(n) ? first : n;
+  }
+
   NodeId first_equal(NodeId n) {
     if (const NodeId from = first_of_views(n); from != n) return from;
+    if (g_.op(n) == OpKind::kPermute) return first_permute(n);
     const std::vector<NodeId> operands = next_.mapped(g_.operands(n));
     uint64_t hash = hash_combine(static_cast<uint64_t>(g_.op(n)), hash_of(g_.attrs(n)));
     for (NodeId o : operands) hash = hash_combine(hash, o.v);
@@ -98,7 +120,9 @@ class Merger {
   Rebuilder next_;
   const UseCounts uses_;
   std::unordered_multimap<uint64_t, NodeId> by_hash_;  // of the old graph; look-up only
-  std::vector<std::pair<NodeId, NodeId>> returned_;    // and their aliases, for outputs
+  // By the new node that they permute, and the order of its dims.
+  std::map<std::pair<uint32_t, std::vector<int64_t>>, NodeId> permutes_;
+  std::vector<std::pair<NodeId, NodeId>> returned_;  // and their aliases, for outputs
   int64_t merged_ = 0;
 };
 

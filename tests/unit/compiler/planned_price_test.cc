@@ -62,5 +62,24 @@ INSTANTIATE_TEST_SUITE_P(
                       // Uneven pieces: extended, narrowed, and filled before they are summed.
                       PlannedPriceCase{"zoo/dlrm_bag", "dp=8,tp=8", kEqual}));
 
+// Computed once, and copied, since each output is a storage of its own.
+TEST(PlannedPriceOfOutputs, CountsTheCopyOfWhatIsReturnedTwice) {
+  const std::string_view text =
+      "input input.0: %x : f32[64,64]\n"
+      "%c = cos(%x) : f32[64,64]\n"
+      "%d = cos(%x) : f32[64,64]\n"
+      "return output.0 = %c, output.1 = %d\n";
+  CompileOptions options;
+  options.mesh = "x=2";
+  Monitor monitor;
+  const auto compiled =
+      compile({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options, monitor);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const Program& program = compiled->plan.program;
+  ASSERT_EQ(program.steps.size(), 2u);
+  EXPECT_EQ(program.steps[1].kernel, "clone");
+  EXPECT_NEAR(compiled->plan.summary.compute_us, program_cost(program).us, 1e-9);
+}
+
 }  // namespace
 }  // namespace shw
