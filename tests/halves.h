@@ -11,6 +11,7 @@
 
 #include "plan/port_uses.h"
 #include "plan/program.h"
+#include "simulate/live_bytes.h"
 
 namespace shw::testing {
 
