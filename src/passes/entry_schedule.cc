@@ -298,7 +298,13 @@ void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
     ends[i] = start + us_[i];
     t.anchor[i] =
         std::clamp(compute_step_at(t.begins, start, queue_[i] != kNoQueue), at_least, t.at_most[i]);
-    if (!early[i]) t.anchor[i] = with_room(i, t.anchor[i], live);
+    if (early[i]) continue;
+    t.anchor[i] = with_room(i, t.anchor[i], live);
+    // Where nothing may start early, it does not start before what frees memory there, either.
+    if (limit_bytes_ == 0 && t.begins[t.anchor[i]] > start) {
+      t.start[i] = t.begins[t.anchor[i]];
+      ends[i] = t.start[i] + us_[i];
+    }
   }
 }
 

@@ -193,6 +193,26 @@ TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhe
   EXPECT_GT(free.p.live_peak_bytes, 3 * 256);
 }
 
+// The gather would be over in time if it started beside the step whose result the reduction sends.
+// Where nothing may start early, it comes behind the reduction, which may free that.
+TEST(ScheduleCollectives, WhereNothingMayStartEarlyAGatherStandsBehindWhatFreesMemory) {
+  for (const double us : {4.0, 20.0}) {
+    SCOPED_TRACE(us);
+    Sketch s;
+    s.p.arena_limit_bytes = 0;
+    const ValueId x = s.step("relu", {s.input({64})}, {64}, 10);
+    const ValueId g = s.step("relu", {x}, {4, 16}, 10);
+    const ValueId r = s.step("reduce_scatter", {g}, {16}, us);
+    const ValueId whole = s.step("all_gather", {s.input({16})}, {4, 16}, us);
+    const ValueId y = s.step("mean", {whole}, {16}, 10);
+    s.output(s.step("add", {s.step("mean", {x}, {16}, 10), y}, {16}, 10));
+    s.output(r);
+    s.run(kScheduleCollectives);
+    const Names names = s.kernels();
+    EXPECT_LT(std::ranges::find(names, "reduce_scatter"), std::ranges::find(names, "all_gather"));
+  }
+}
+
 // Two collectives read one tensor, and the first of them is needed later than the second: that does
 // not wait for it.
 TEST(ScheduleCollectives, DoesNotWaitForACollectiveThatIsNeededLaterToFreeWhatBothRead) {
