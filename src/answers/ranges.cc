@@ -56,13 +56,14 @@ struct Line {
 
 class Search {
  public:
+  // `choice`: the plan's labels of all variables.
   Search(const PreparedModel& model, const Placed& plan, solver::PlacementProblem problem,
-         const solver::SolveOptions& options, Monitor& monitor)
+         std::vector<uint32_t> choice, const solver::SolveOptions& options, Monitor& monitor)
       : model_(model),
         plan_(plan),
         problem_(std::move(problem)),
         free_(with_communication(problem_, 0)),
-        choice_(labels_of(model, plan)),
+        choice_(std::move(choice)),
         options_(few_branches(options)),
         monitor_(monitor) {}
 
@@ -97,14 +98,6 @@ class Search {
   }
 
  private:
-  // Of all variables.
-  static std::vector<uint32_t> labels_of(const PreparedModel& model, const Placed& plan) {
-    std::vector<uint32_t> labels = plan.choice;
-    if (plan.shared == nullptr) return labels;
-    const auto versions = shw::labels_of(model.graph(), model.strategies(), *plan.shared);
-    labels.insert(labels.end(), versions.begin(), versions.end());
-    return labels;
-  }
   Line line_of(std::span<const uint32_t> choice) const {
     const double at_zero = solver::evaluate(free_, choice);
     return {at_zero, solver::evaluate(problem_, choice) - at_zero};
@@ -139,8 +132,15 @@ Result<CommunicationRange> communication_range(const ConstrainedModel& model, co
                                                Monitor& monitor) {
   CommunicationRange range;
   const double limit = model.memory_limit();
-  Search search(model.model(), plan, model.sharing_as(plan.shared).problem_within(limit), options,
-                monitor);
+  std::vector<uint32_t> choice = plan.choice;
+  if (plan.shared != nullptr) {
+    const auto versions =
+        labels_of(model.model().graph(), model.model().strategies(), *plan.shared);
+    SHW_CHECK(versions.has_value());  // else the plan would have its prices without them
+    choice.insert(choice.end(), versions->begin(), versions->end());
+  }
+  Search search(model.model(), plan, model.sharing_as(plan.shared).problem_within(limit),
+                std::move(choice), options, monitor);
   SHW_ASSIGN_OR_RETURN(range.from, search.end_towards(1 / kStride, 0, range.below, range.exact));
   SHW_ASSIGN_OR_RETURN(range.to, search.end_towards(kStride, kMaxFactor, range.above, range.exact));
   return range;

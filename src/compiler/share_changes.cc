@@ -5,6 +5,7 @@
 #include "compiler/programs.h"
 #include "compiler/within_limit.h"
 #include "lowering/lower.h"
+#include "placement/share_versions.h"
 #include "support/quiet.h"
 
 namespace shw {
@@ -80,9 +81,9 @@ Status share_changes(const ConstrainedModel& question, double limit_bytes,
     auto next = round < kRounds ? sharing.solve(sharing.problem(), again, muted)
                                 : Result<Placed>(Status(Code::kDeadlineExceeded, "enough rounds"));
     if (!next.ok() && !is_unanswered(next.status())) return next.status();
-    if (!next.ok() && is_bounded) return {};
     if (!next.ok()) {
-      take_prices(std::move(priced), placed);
+      if (!is_bounded && labels_of(model.graph(), model.strategies(), *shared))
+        take_prices(std::move(priced), placed);
       return {};
     }
     SHW_RETURN_IF_ERROR(complete(question, limit_bytes, *next, monitor));

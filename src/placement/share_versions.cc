@@ -90,14 +90,15 @@ void add_shared_versions(const Graph& graph, const Strategies& strategies,
   Sharing(graph, strategies, shared, no_comm, pricer, problem).add();
 }
 
-std::vector<uint32_t> labels_of(const Graph& graph, const Strategies& strategies,
-                                const SharedVersions& shared) {
+std::optional<std::vector<uint32_t>> labels_of(const Graph& graph, const Strategies& strategies,
+                                               const SharedVersions& shared) {
   const LayoutPool& pool = strategies.pool();
   std::vector<uint32_t> labels;
   for (const SharedVersions::Version& v : shared.versions) {
     const auto layouts = pool.list(strategies.produced(graph, v.reader.node, v.reader.operand));
     const auto at = std::ranges::find(
         layouts, v.layout, [&](LayoutId id) -> const Layout& { return pool.layout(id); });
+    if (at == layouts.end()) return std::nullopt;
     labels.push_back(static_cast<uint32_t>(at - layouts.begin()));
   }
   return labels;

@@ -2,6 +2,7 @@
 // one are the layouts of the choice point behind its uses. Uses that it serves pay for the way from
 // it in place of the way from their choice point.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,9 +21,9 @@ void add_shared_versions(const Graph& graph, const Strategies& strategies,
                          Pricer& pricer, solver::PlacementProblem& problem);
 
 // The versions in the layouts of their labels.
-// Their labels, of layouts that the versions may have.
-std::vector<uint32_t> labels_of(const Graph& graph, const Strategies& strategies,
-                                const SharedVersions& shared);
+// Their labels. None: a version lies as its choice point cannot.
+std::optional<std::vector<uint32_t>> labels_of(const Graph& graph, const Strategies& strategies,
+                                               const SharedVersions& shared);
 SharedVersions with_labels(const Graph& graph, const Strategies& strategies, SharedVersions shared,
                            std::span<const uint32_t> labels);
 

@@ -79,9 +79,10 @@ TEST_P(ShareChanges, CostNoMoreThanThePlacementAtPricesOfPairs) {
 TEST_P(ShareChanges, VersionsHaveLayoutsOfTheirChoicePoints) {
   const SharedVersions& shared = *placed_.shared;
   const auto labels = labels_of(model_->graph(), model_->strategies(), shared);
-  ASSERT_EQ(labels.size(), shared.versions.size());
-  const auto again = with_labels(model_->graph(), model_->strategies(), shared, labels);
-  for (size_t i = 0; i < labels.size(); ++i)
+  ASSERT_TRUE(labels.has_value());
+  ASSERT_EQ(labels->size(), shared.versions.size());
+  const auto again = with_labels(model_->graph(), model_->strategies(), shared, *labels);
+  for (size_t i = 0; i < labels->size(); ++i)
     EXPECT_EQ(again.versions[i].layout, shared.versions[i].layout);
 }
 
