@@ -86,7 +86,11 @@ std::string ranges_text(const PlanExplanation& e) {
 // Under a memory limit, what fits as planned.
 Result<Placed> planned(const ConstrainedModel& asked, const solver::SolveOptions& options,
                        Monitor& monitor) {
-  if (asked.memory_limit() == 0) return place(asked, options, monitor);
+  if (asked.memory_limit() == 0) {
+    SHW_ASSIGN_OR_RETURN(Placed plan, place(asked, options, monitor));
+    plan.memory = {};  // nothing is said of memory that is not limited
+    return plan;
+  }
   return asked.solve(asked.problem_within(asked.memory_limit()), options, monitor);
 }
 
