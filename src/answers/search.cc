@@ -141,7 +141,9 @@ class Searcher {
     };
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                          ConstrainedModel::create(model, options, monitor));
-    SHW_ASSIGN_OR_RETURN(const Placed placed, answer(question, options.solver, watched));
+    // What uses share hardly tells meshes apart, and takes as long again.
+    SHW_ASSIGN_OR_RETURN(const Placed placed,
+                         answer(question.sharing_as(nullptr), options.solver, watched));
     SHW_ASSIGN_OR_RETURN(const Compiled compiled, finish(model, options, placed, monitor));
     const PlanSummary& s = compiled.plan.summary;
     c.objective_us = s.objective_us;

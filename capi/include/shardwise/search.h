@@ -42,8 +42,9 @@ typedef struct shw_search_candidate {
   shw_code code;            /* of that error; SHW_OK: none */
   int32_t given_up;         /* 1: it is not among the best; only bound_us is known */
   int32_t proven;
-  int32_t reserved; /* 0 */
-  double objective_us;
+  int32_t reserved;    /* 0 */
+  double objective_us; /* each use of a value pays for its own change of layout; a plan of the mesh
+                          may share some and cost less */
   double bound_us;
   double compute_us;
   double communication_us;

@@ -1699,6 +1699,7 @@ pub struct shw_search_candidate {
     pub proven: i32,
     /// 0
     pub reserved: i32,
+    /// each use of a value pays for its own change of layout; a plan of the mesh may share some and cost less
     pub objective_us: f64,
     pub bound_us: f64,
     pub compute_us: f64,
