@@ -13,6 +13,14 @@ namespace {
 
 constexpr int kRounds = 8;           // two are mostly enough
 constexpr double kSamePrice = 1e-9;  // relative
+// A round takes as long as the first solve. Of a large graph for which that was much work (counted,
+// so that plans depend on no clock), it is not worth the 0.2 % that were found: LLaMA-2 7B on 2×2.
+constexpr uint32_t kManyNodes = 3000;
+constexpr uint64_t kMuchWork = 300'000'000;
+
+bool is_too_large(const PreparedModel& model, const Placed& placed) {
+  return model.graph().num_nodes() > kManyNodes && placed.stats.cells > kMuchWork;
+}
 
 double us_of(const NodeCost& cost) { return cost.compute_us + cost.comm_us; }
 
@@ -67,7 +75,8 @@ Status share_changes(const ConstrainedModel& question, double limit_bytes,
   if (question.is_told_what_is_shared()) return {};
   const bool is_bounded = limit_bytes > 0;
   if (is_bounded && (placed.memory.binding > 0 || recomputes_within(model, limit_bytes))) return {};
-  if (!model.shares_versions() || !may_share(model.graph(), *placed.assignment)) return {};
+  if (!model.shares_versions() || is_too_large(model, placed)) return {};
+  if (!may_share(model.graph(), *placed.assignment)) return {};
   Monitor muted = quiet(monitor);  // these costs and bounds are below those reported so far
   solver::SolveOptions again = options;
   again.warm = nullptr;
