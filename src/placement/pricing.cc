@@ -8,6 +8,7 @@
 #include "placement/kernel_work.h"
 #include "strategy/alternatives.h"
 #include "strategy/padding_wanted.h"
+#include "support/function_ref.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -104,8 +105,8 @@ struct Charge {
 // The matrix of an edge whose ends have these layouts. `prices` fills a row of distinct layouts,
 // without the fixed cost of a change; rows may be asked for by several threads.
 uint32_t fill_matrix(const DistinctLayouts& rows, const DistinctLayouts& columns,
-                     const std::function<void(size_t i, std::span<double> row)>& prices,
-                     const Charge& how, const Threads& threads, solver::PlacementProblem& problem) {
+                     FunctionRef<void(size_t i, std::span<double> row)> prices, const Charge& how,
+                     const Threads& threads, solver::PlacementProblem& problem) {
   const auto charge = [&](size_t i, std::span<double> row) {
     prices(i, row);
     if (how.discount != EdgeDiscount{})

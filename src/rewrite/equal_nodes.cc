@@ -15,6 +15,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "ops/families.h"
 #include "ops/op_def.h"
 #include "rewrite/pass.h"
 #include "rewrite/rebuild.h"
@@ -80,8 +81,8 @@ class Merger {
 
   std::vector<int64_t> permuted_dims(NodeId n) const {
     std::vector<int64_t> dims = g_.attrs(n).get_ints(AttrKey::kDims);
-    const auto rank = static_cast<int64_t>(dims.size());
-    for (int64_t& d : dims) d += d < 0 ? rank : 0;
+    const auto rank = static_cast<int>(dims.size());
+    for (int64_t& d : dims) d = static_cast<int64_t>(*ops::wrap_dim(d, rank));
     return dims;
   }
 

@@ -121,15 +121,16 @@ class Run {
     }
     if (step.collective.kind == CollectiveKind::kNone) return 0;
     if (!o_.queue_per_communicator) return queue(QueueKind::kCommunicator, {});
-    return queue(QueueKind::kCommunicator, links_of(step.collective.axes));
+    return queue(QueueKind::kCommunicator, step.collective.axes);
   }
-  uint32_t queue(QueueKind kind, std::span<const uint8_t> axes) {
-    uint64_t key = static_cast<uint64_t>(kind);  // mesh dims are below kMaxMeshRank
-    for (uint8_t axis : axes) key = key << 8 | (axis + 1u);
+  // Of a group in whatever order: its links.
+  uint32_t queue(QueueKind kind, const std::vector<uint8_t>& axes) {
+    uint64_t key = static_cast<uint64_t>(kind);
+    for (uint8_t axis : axes) key |= uint64_t{1} << (8 + axis);  // below 36: 2^20 ranks
     const auto [it, added] =
         queue_numbers_.try_emplace(key, static_cast<uint32_t>(result_.queues.size()));
     if (added) {
-      result_.queues.push_back({kind, {axes.begin(), axes.end()}});
+      result_.queues.push_back({kind, links_of(axes)});
       free_.emplace_back();
     }
     return it->second;

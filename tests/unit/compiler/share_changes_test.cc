@@ -13,6 +13,7 @@
 #include "compiler/within_limit.h"
 #include "lowering/lower.h"
 #include "placement/share_versions.h"
+#include "plan/report.h"
 #include "test_graphs.h"
 
 namespace shw {
@@ -46,9 +47,7 @@ class ShareChanges : public ::testing::TestWithParam<Shared> {
               {.compute_us = compute_us, .choice = placed.choice, .shared = placed.shared.get()},
               monitor_);
     EXPECT_TRUE(program.ok()) << program.status().message();
-    double sum = 0;
-    for (const ProgramStep& s : program->steps) sum += s.cost_us;
-    return sum;
+    return program_cost(*program).us;
   }
 
   CompileOptions options_;
