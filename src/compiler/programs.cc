@@ -105,12 +105,10 @@ constexpr std::array kPolicies = {
 constexpr std::array<size_t, 4> kMostSharedFirst = {0, 1, 2, 3}, kSmallestFirst = {3, 0, 1, 2};
 
 // Equal steps are merged first: what is computed again equals what it repeats. True: the program
-// fits. It is unfinished if it is far from that, unless it `must_finish`.
+// fits. It is unfinished if it cannot, unless it `must_finish`.
 Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
                             const CopyPolicy& copies, Program& program, double beat_us,
                             bool must_finish, Wanted wanted, Monitor& monitor) {
-  // Neither other orders nor groups of fused steps make up for so much.
-  constexpr double kFar = 1.25;
   const RecomputePolicy& policy = model.options().recompute;
   // What repetition chooses from must not depend on the limit.
   const bool is_bounded =
@@ -136,9 +134,7 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
       SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), monitor));
       SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, program, monitor));
     } else {
-      if (!must_finish && static_cast<double>(live_peak_bytes(program) - lendable_bytes(program)) >
-                              kFar * static_cast<double>(room))
-        return false;
+      if (!must_finish && least_peak_bytes(program) - lendable_bytes(program) > room) return false;
       SHW_RETURN_IF_ERROR(wanted == Wanted::kAnyThatFits
                               ? finish(model, room, program, monitor)
                               : finish_within(model, room, program, monitor));

@@ -270,6 +270,7 @@ void EntrySchedule::find_latest(Times& t, const Lead& lead) const {
 // Forwards: not before its operands are ready, nor before there is memory for its result.
 void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
   const std::vector<uint8_t>& early = early_[lead.frees];
+  const int64_t limit_bytes = lead.waits ? 0 : limit_bytes_;
   LiveBytes live = live_;
   std::vector<double> ends(count_, 0);
   t.anchor.assign(count_, 0);
@@ -299,9 +300,9 @@ void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
     t.anchor[i] =
         std::clamp(compute_step_at(t.begins, start, queue_[i] != kNoQueue), at_least, t.at_most[i]);
     if (early[i]) continue;
-    t.anchor[i] = with_room(i, t.anchor[i], live);
+    t.anchor[i] = with_room(i, t.anchor[i], limit_bytes, live);
     // Where nothing may start early, it does not start before what frees memory there, either.
-    if (limit_bytes_ == 0 && t.begins[t.anchor[i]] > start) {
+    if (limit_bytes == 0 && t.begins[t.anchor[i]] > start) {
       t.start[i] = t.begins[t.anchor[i]];
       ends[i] = t.start[i] + us_[i];
     }
@@ -369,10 +370,11 @@ EntrySchedule::Order EntrySchedule::with_finishing_at(const Order& order,
 }
 
 // The anchor, or the next later one from which the result fits in memory.
-uint32_t EntrySchedule::with_room(uint32_t i, uint32_t anchor, LiveBytes& live) const {
+uint32_t EntrySchedule::with_room(uint32_t i, uint32_t anchor, int64_t limit_bytes,
+                                  LiveBytes& live) const {
   const uint32_t stood_at = compute_before_[i];
-  if (limit_bytes_ == INT64_MAX || stood_at <= anchor) return anchor;
-  const uint32_t from = live.room_from(anchor, stood_at, makes_bytes_[i], limit_bytes_);
+  if (limit_bytes == INT64_MAX || stood_at <= anchor) return anchor;
+  const uint32_t from = live.room_from(anchor, stood_at, makes_bytes_[i], limit_bytes);
   live.add(from, stood_at, makes_bytes_[i]);
   return from;
 }

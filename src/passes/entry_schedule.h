@@ -35,6 +35,8 @@ struct Lead {
   double slack = 0;
   // Only what frees its operand starts early.
   bool frees = false;
+  // Nothing else starts before what frees memory at its place, whatever the limit.
+  bool waits = false;
 
   bool operator==(const Lead&) const = default;
 };
@@ -93,7 +95,7 @@ class EntrySchedule {
   void find_latest(Times& times, const Lead& lead) const;
   void find_anchors(Times& times, const Lead& lead) const;
   Order with_finishing_at(const Order& order, const std::vector<uint32_t>& places) const;
-  uint32_t with_room(uint32_t step, uint32_t anchor, LiveBytes& live) const;
+  uint32_t with_room(uint32_t step, uint32_t anchor, int64_t limit_bytes, LiveBytes& live) const;
 
   // Who touches a step's operands beside it.
   struct Others {

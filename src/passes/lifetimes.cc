@@ -65,6 +65,30 @@ int64_t live_peak_bytes(const Program& p) {
   return std::ranges::max(live_bytes(lives_of(p), p.steps.size()));
 }
 
+int64_t least_peak_bytes(const Program& p) {
+  static constexpr uint32_t kMoved = 64;  // more than a group spans (groups/form_groups.cc)
+  std::vector<Life> lives(p.storages.size());
+  uint32_t count = 0;
+  for (const ProgramStep& step : p.steps) {
+    // The schedule moves collectives, and copies for them.
+    if (runs_on_link(p, step) || step.kernel == "clone") continue;
+    const uint32_t at = count++;
+    for (const auto* list : {&step.inputs, &step.outputs})
+      for (ValueId v : *list) {
+        if (!v.valid() || !p.lies_in(v, StorageKind::kArena)) continue;
+        const StorageId storage = p.values[v].storage;
+        Life& life = lives[storage.v];
+        life = {storage.v, std::min(life.begin, at), at, p.storages[storage].bytes};
+      }
+  }
+  std::erase_if(lives, [](Life& life) {
+    life.begin += life.begin == UINT32_MAX ? 0 : kMoved;
+    life.end -= std::min(life.end, kMoved);
+    return life.begin >= life.end;
+  });
+  return std::ranges::max(live_bytes(lives, count));
+}
+
 std::vector<StepWindow> windows_around(std::span<const Life> lives,
                                        const std::vector<uint32_t>& which, uint32_t margin) {
   std::vector<StepWindow> windows;

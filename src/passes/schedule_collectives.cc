@@ -154,6 +154,8 @@ class Scheduler {
 
   Status run() {
     if (p_.groups_free_memory) consider(simulations(), {.frees = true});
+    // What would be too large at first leaves no room for anything else.
+    if (is_limited()) SHW_RETURN_IF_ERROR(attempt({.frees = true, .waits = true}, false));
     SHW_RETURN_IF_ERROR(attempt({.frees = true}, false));
     const bool frees_less = std::ranges::any_of(entries_, &EntryOrders::frees_less);
     const auto is_too_large = [&] {  // what is faster than the best does not fit
@@ -182,6 +184,9 @@ class Scheduler {
   }
 
  private:
+  bool is_limited() const {
+    return p_.arena_limit_bytes > 0 && p_.arena_limit_bytes < INT64_MAX;
+  }
   Status attempt(const Lead& lead, bool finish_late) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead, finish_late);

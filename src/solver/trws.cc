@@ -15,27 +15,16 @@ namespace {
 
 using namespace parameters::trws;
 
-constexpr std::align_val_t kAlignment{64};
 constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
 // Sums are compensated, so a bound can be too high by a few roundings per term.
 constexpr double kTrwsRounding = 1e-14;
 
 }  // namespace
 
-void Trws::Free::operator()(double* p) const { ::operator delete[](p, kAlignment); }
-
-void Trws::Free::operator()(int16_t* p) const { ::operator delete[](p, kAlignment); }
-
 Trws::Rows Trws::make_rows(size_t doubles, double value) {
-  auto* p = static_cast<double*>(
-      ::operator new[](std::max<size_t>(doubles, 1) * sizeof(double), kAlignment));
-  std::fill_n(p, doubles, value);
-  return Rows(p);
-}
-
-Trws::Cells Trws::make_cells(size_t cells) {
-  return Cells(static_cast<int16_t*>(
-      ::operator new[](std::max<size_t>(cells, 1) * sizeof(int16_t), kAlignment)));
+  Rows rows = make_large_array<double>(doubles);
+  std::fill_n(rows.get(), doubles, value);
+  return rows;
 }
 
 Trws::Trws(const PlacementProblem& problem, Watch& watch, Folds folds)
@@ -308,8 +297,8 @@ Status Trws::round_tables() {
   size_t cells = 0;
   for (size_t i = 0; i < uses.size(); ++i)
     if (is_first(i)) cells += uses[i].rows * rounded_stride(uses[i].cols);
-  rounded_cells_ = make_cells(cells);
-  rounded_scratch_ = make_cells(2 * widest);
+  rounded_cells_ = make_large_array<int16_t>(cells);
+  rounded_scratch_ = make_large_array<int16_t>(2 * widest);
   rounded_.assign(arcs_.size(), {});
   int16_t* next = rounded_cells_.get();
   for (size_t i = 0; i < uses.size(); ++i) {

@@ -21,6 +21,7 @@
 #include "solver/problem.h"
 #include "solver/trws_kernel.h"
 #include "solver/watch.h"
+#include "support/large_memory.h"
 
 namespace shw::solver {
 
@@ -126,14 +127,9 @@ class Trws {
   struct FoldMap {
     std::vector<uint8_t> label, reverse;
   };
-  struct Free {
-    void operator()(double* p) const;
-    void operator()(int16_t* p) const;
-  };
-  using Rows = std::unique_ptr<double[], Free>;
-  using Cells = std::unique_ptr<int16_t[], Free>;
+  using Rows = LargeArray<double>;
+  using Cells = LargeArray<int16_t>;
   static Rows make_rows(size_t doubles, double value);
-  static Cells make_cells(size_t cells);
 
   bool may_improve(uint32_t v, uint32_t i, double limit) const {
     return marginal_bound_ + marginals(v)[i] < limit;
