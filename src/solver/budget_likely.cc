@@ -22,8 +22,8 @@ using namespace parameters::budget_likely;
 std::vector<uint8_t> likely_labels(const PlacementProblem& p, const Trws& trws, uint64_t cells) {
   const std::vector<double> marginals = marginals_by_label(p, trws);
   const double limit = likely_limit(p, marginals, cells);
-  std::vector<uint8_t> likely;
-  for (const double m : marginals) likely.push_back(m <= limit);
+  std::vector<uint8_t> likely(marginals.size());
+  for (size_t i = 0; i < likely.size(); ++i) likely[i] = marginals[i] <= limit;
   return likely;
 }
 

@@ -41,6 +41,12 @@ namespace trws {
 
 // Tables of fewer cells are read as they are: rounding the row of costs takes longer than it saves.
 inline constexpr uint64_t kRoundedCells = 1 << 10;
+// Threads share a sweep over so many cells, which takes milliseconds. More threads than two mostly
+// wait: the order of LLaMA-3 405B keeps 1.7 busy.
+inline constexpr uint64_t kSharedCells = 1 << 24;
+inline constexpr uint32_t kSweepThreads = 2;
+// A thread with nothing to do looks so often for something before it lets others run.
+inline constexpr uint32_t kLooksPerTurn = 256;
 
 }  // namespace trws
 

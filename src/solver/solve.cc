@@ -73,7 +73,7 @@ Solution answer(Search& search, const PlacementProblem& problem) {
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
                        Monitor& monitor) {
   SHW_RETURN_IF_ERROR(problem.validate());
-  Watch watch(monitor, options.deadline);
+  Watch watch(monitor, options.deadline, {options.threads, options.tasks});
   const Watch::WorkLimit work(watch, options.max_cells);
   Search search(problem, options, watch);
   SolveStats& stats = search.stats();

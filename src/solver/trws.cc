@@ -15,10 +15,6 @@ namespace {
 
 using namespace parameters::trws;
 
-constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
-// Sums are compensated, so a bound can be too high by a few roundings per term.
-constexpr double kTrwsRounding = 1e-14;
-
 }  // namespace
 
 Trws::Rows Trws::make_rows(size_t doubles, double value) {
@@ -56,18 +52,18 @@ Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
   label_.clear();
   first_label_.resize(n);
   size_t padded_labels = 0;
-  uint32_t widest = static_cast<uint32_t>(kLanes);
+  scratch_.clear();
+  widest_ = static_cast<uint32_t>(kLanes);
   for (uint32_t v = 0; v < n; ++v) {
     nodes_[v].labels = static_cast<uint32_t>(left[v].size());
     nodes_[v].stride = padded(left[v].size());
     padded_labels += nodes_[v].stride;
-    widest = std::max(widest, nodes_[v].stride);
+    widest_ = std::max(widest_, nodes_[v].stride);
     first_label_[v] = label_.size();
     label_.insert(label_.end(), left[v].begin(), left[v].end());
   }
   unary_ = make_rows(padded_labels, kForbidden);
   marginals_ = make_rows(padded_labels, 0);
-  scratch_ = make_rows(size_t{3} * widest, 0);
   decoded_.assign(n, 0);
   double* unary = unary_.get();
   for (uint32_t v = 0; v < n; ++v) {
@@ -156,6 +152,8 @@ void Trws::build_nodes() {
   }
   messages_ = make_rows(messages, 0);
   arcs_.resize(arcs);
+  moved_ = make_rows(nodes_.size() + arcs, 0);
+  paid_ = make_rows(nodes_.size(), 0);
   double* in = messages_.get();
   for (TrwsNode& node : nodes_) {
     node.in = in;
@@ -221,60 +219,6 @@ Result<std::vector<size_t>> Trws::build_tables(const std::vector<std::vector<uin
   return offsets;
 }
 
-Result<double> Trws::run(int64_t step) {
-  const auto n = static_cast<int64_t>(nodes_.size());
-  TrwsSweep sweep{nodes_.data(),
-                  arcs_.data(),
-                  decoded_.data(),
-                  scratch_.get(),
-                  fold_scratch_.get(),
-                  rounds_ ? rounded_.data() : nullptr,
-                  rounded_scratch_.get(),
-                  step < 0 ? marginals_.get() : nullptr,
-                  0,
-                  0,
-                  0};
-  const int64_t end = step > 0 ? n : -1;
-  for (int64_t from = step > 0 ? 0 : n - 1; from != end;) {
-    int64_t to = from;
-    uint64_t cells = 0;
-    while (to != end && cells < kCellsPerBatch) {
-      const TrwsNode& node = nodes_[static_cast<size_t>(to)];
-      for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
-        cells += uint64_t{node.labels} * arcs_[a].other_stride / 2;
-      cells += node.stride;
-      to += step;
-    }
-    trws_run(sweep, from, to, step);
-    SHW_RETURN_IF_ERROR(watch_.poll(cells));
-    from = to;
-  }
-  decode_folds();
-  if (sweep.cost < cost_) {
-    cost_ = sweep.cost;
-    last_choice(choice_);
-  }
-  const double sum = sweep.bound + sweep.bound_low;
-  return sum - kTrwsRounding * std::abs(sum);
-}
-
-Status Trws::sweep() {
-  SHW_RETURN_IF_ERROR(build_status_);
-  SHW_ASSIGN_OR_RETURN(marginal_bound_, run(1));
-  SHW_ASSIGN_OR_RETURN(const double back, run(-1));
-  bound_ = std::max({bound_, marginal_bound_, back});
-  return {};
-}
-
-Status Trws::sweep_rounded() {
-  SHW_RETURN_IF_ERROR(build_status_);
-  if (rounded_.empty()) SHW_RETURN_IF_ERROR(round_tables());
-  rounds_ = true;
-  const Status status = sweep();
-  rounds_ = false;
-  return status;
-}
-
 // Rounds each distinct table of enough cells, in the orientation of each of its two uses.
 Status Trws::round_tables() {
   struct Use {
@@ -282,12 +226,12 @@ Status Trws::round_tables() {
     uint32_t arc, rows, cols;
   };
   std::vector<Use> uses;
-  size_t widest = 0;
+  scratch_.clear();
   for (const TrwsNode& node : nodes_) {
-    widest = std::max(widest, rounded_stride(node.stride));
+    widest_rounded_ = std::max(widest_rounded_, rounded_stride(node.stride));
     for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
       if (const uint32_t cols = nodes_[arcs_[a].other].labels;
-          uint64_t{node.labels} * cols >= kRoundedCells && arcs_[a].num_folds == 0)
+          uint64_t{node.labels} * cols >= kRoundedCells)
         uses.push_back({arcs_[a].matrix, a, node.labels, cols});
   }
   std::ranges::sort(uses, [](const Use& a, const Use& b) {
@@ -298,7 +242,6 @@ Status Trws::round_tables() {
   for (size_t i = 0; i < uses.size(); ++i)
     if (is_first(i)) cells += uses[i].rows * rounded_stride(uses[i].cols);
   rounded_cells_ = make_large_array<int16_t>(cells);
-  rounded_scratch_ = make_large_array<int16_t>(2 * widest);
   rounded_.assign(arcs_.size(), {});
   int16_t* next = rounded_cells_.get();
   for (size_t i = 0; i < uses.size(); ++i) {
@@ -364,6 +307,7 @@ void Trws::reprice(std::span<const double> by_label) {
     for (uint32_t i = 0; i < nodes_[v].labels; ++i)
       unary[i] = own[labels(v)[i]] + by_label[problem_.first_label(v) + labels(v)[i]];
   }
+  find_paying_folds();
   cost_ = kForbidden;
   bound_ = marginal_bound_ = -kForbidden;
   dropped_bound_ = kForbidden;

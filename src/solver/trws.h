@@ -143,12 +143,24 @@ class Trws {
   std::vector<ArcsOfEdge> arcs_of_edges() const;
   Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
   Status round_tables();
+
+  // trws_sweep.cc
   Result<double> run(int64_t step);
+  Status run_in_order(const TrwsSweep& sweep, int64_t step);
+  Status run_on_threads(const TrwsSweep& sweep, int64_t step);
+  uint64_t cells_of(const TrwsNode& node) const;
+  // What a thread writes to while it sweeps.
+  struct Scratch {
+    Rows rows, table;
+    Cells rounded;
+  };
+  TrwsSweep with_scratch(TrwsSweep sweep, Scratch& scratch) const;
 
   // trws_folds.cc
   Status find_folds();
   Result<FoldMap> map_of(const Fold& fold) const;
   void attach_folds(std::span<const ArcsOfEdge> arcs);
+  void find_paying_folds();
   void decode_folds();
   void add_fold_edges(std::span<const uint32_t> position, RestrictedProblem& result) const;
   std::span<const TrwsFold> folds(const TrwsArc& arc) const { return {arc.folds, arc.num_folds}; }
@@ -172,8 +184,11 @@ class Trws {
   std::vector<FoldMap> maps_;
   std::vector<double> fold_costs_;  // at problem_.first_label(v) + label
   std::vector<TrwsFold> arc_folds_;
-  Rows unary_, marginals_, messages_, tables_, scratch_, fold_scratch_;
-  Cells rounded_cells_, rounded_scratch_;
+  Rows unary_, marginals_, messages_, tables_, moved_, paid_;
+  Cells rounded_cells_;
+  std::vector<Scratch> scratch_;  // by thread
+  uint32_t widest_ = 0;           // row
+  size_t widest_rounded_ = 0, folded_cells_ = 0;
   std::vector<RoundedTable> rounded_;  // by arc; empty: not built
   bool rounds_ = false;                // the sweep reads the rounded tables
   uint64_t cells_ = 0;

@@ -140,7 +140,6 @@ void Trws::attach_folds(std::span<const ArcsOfEdge> arcs) {
   fold_costs_.assign(problem_.first_label(problem_.num_variables()), 0);
   arc_folds_.clear();
   arc_folds_.reserve(2 * folds_.size());
-  size_t cells = 0;
   for (size_t i = 0, end = 0; i < folds_.size(); i = end) {
     while (end < folds_.size() && folds_[end].edge == folds_[i].edge) ++end;
     const auto& edge = problem_.edges()[folds_[i].edge];
@@ -154,17 +153,29 @@ void Trws::attach_folds(std::span<const ArcsOfEdge> arcs) {
         const uint32_t v = folds_[f].variable;
         arc_folds_.push_back({(is_first ? map.label : map.reverse).data(),
                               (is_first ? map.reverse : map.label).data(), fold_costs(v), v});
-        cells = std::max({cells, map.label.size(), map.reverse.size()});
+        folded_cells_ = std::max({folded_cells_, map.label.size(), map.reverse.size()});
       }
     }
   }
-  fold_scratch_ = make_rows(cells, 0);
   for (const Fold& fold : folds_) {
     const TrwsNode& node = nodes_[fold.variable];
     double* unary = unary_.get() + (node.unary - unary_.get());
     std::copy_n(unary, node.labels, fold_costs(fold.variable));
     std::fill_n(unary, node.labels, 0.0);
   }
+  find_paying_folds();
+}
+
+// Copies cost something only where a budget has a price: more than half of them nowhere.
+void Trws::find_paying_folds() {
+  if (folds_.empty()) return;
+  const auto pays = [&](const TrwsFold& fold) {
+    return std::any_of(fold.costs, fold.costs + nodes_[fold.variable].labels,
+                       [](double cost) { return cost != 0; });
+  };
+  for (TrwsArc& arc : arcs_)
+    arc.num_paying = static_cast<uint32_t>(
+        std::stable_partition(arc.folds, arc.folds + arc.num_folds, pays) - arc.folds);
 }
 
 // The labels of folded variables in the sweep's labelling.

@@ -84,26 +84,18 @@ SHW_INLINE void add_folds(double* sum, const TrwsFold& fold, size_t row, uint32_
 
 // The table of an edge with what is folded into it.
 SHW_INLINE const double* unfolded(const TrwsArc& arc, uint32_t rows, double* table) {
-  if (arc.num_folds == 0) return arc.matrix;
+  if (arc.num_paying == 0) return arc.matrix;
   const size_t cells = size_t{rows} * arc.other_stride;
   const TrwsFold& first = arc.folds[0];
   for (size_t i = 0; i < cells; ++i) table[i] = arc.matrix[i] + first.costs[first.label[i]];
-  for (uint32_t f = 1; f < arc.num_folds; ++f)
+  for (uint32_t f = 1; f < arc.num_paying; ++f)
     for (size_t i = 0; i < cells; ++i) table[i] += arc.folds[f].costs[arc.folds[f].label[i]];
   return table;
 }
 
-// Neumaier's compensated summation.
-SHW_INLINE void accumulate(double& sum, double& low, double x) {
-  const double t = sum + x;
-  low += (sum < 0 ? -sum : sum) >= (x < 0 ? -x : x) ? (sum - t) + x : (x - t) + sum;
-  sum = t;
-}
-
 }  // namespace
 
-SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, int64_t step) {
-  double bound = sweep.bound, bound_low = sweep.bound_low, cost = sweep.cost;
+SHW_MULTIVERSION void trws_run(const TrwsSweep& sweep, int64_t first, int64_t last, int64_t step) {
   for (int64_t q = first; q != last; q += step) {
     const TrwsNode& node = sweep.nodes[q];
     const uint32_t k = node.labels, stride = node.stride;
@@ -112,6 +104,7 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     const uint32_t done_end = step > 0 ? node.first_later_arc : node.end_arc;
     const uint32_t todo_first = step > 0 ? node.first_later_arc : node.first_arc;
     const uint32_t todo_end = step > 0 ? node.end_arc : node.first_later_arc;
+    const size_t slot = sweep.first_slot(static_cast<size_t>(q));
 
     double* theta = sweep.scratch;
     double* given = theta + stride;  // costs given the labels of the visited neighbours
@@ -124,7 +117,7 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
       const TrwsArc& arc = sweep.arcs[a];
       const size_t row = sweep.choice[arc.other];
       add_row(given, arc.reverse + row * stride, stride);
-      for (uint32_t f = 0; f < arc.num_folds; ++f) add_folds(given, arc.folds[f], row, stride);
+      for (uint32_t f = 0; f < arc.num_paying; ++f) add_folds(given, arc.folds[f], row, stride);
     }
     const double best = row_min(given, stride);
     uint32_t x = 0;
@@ -135,14 +128,14 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
       const TrwsArc& arc = sweep.arcs[a];
       const size_t cell = size_t{sweep.choice[arc.other]} * stride + x;
       paid += arc.reverse[cell];
-      for (uint32_t f = 0; f < arc.num_folds; ++f)
+      for (uint32_t f = 0; f < arc.num_paying; ++f)
         paid += arc.folds[f].costs[arc.folds[f].reverse[cell]];
     }
-    cost += paid;
+    sweep.paid[q] = paid;
 
     for (uint32_t a = done_first; a < done_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
     const double least = row_min(theta, stride);
-    accumulate(bound, bound_low, least);
+    sweep.moved[slot] = least;
     for (size_t j = 0; j < stride; j += kLanes) at(theta + j) -= least;
     if (sweep.marginals != nullptr) {
       double* kept = sweep.marginals + (node.unary - sweep.nodes[0].unary);
@@ -153,18 +146,15 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     for (uint32_t a = todo_first; a < todo_end; ++a) {
       const TrwsArc& arc = sweep.arcs[a];
       for (size_t j = 0; j < stride; j += kLanes) at(w + j) = at(theta + j) - at(arc.in + j);
-      if (sweep.rounded != nullptr && sweep.rounded[a].cells != nullptr)
+      if (sweep.rounded != nullptr && sweep.rounded[a].cells != nullptr && arc.num_paying == 0)
         min_plus_rounded(w, k, sweep.rounded[a], sweep.rounded_scratch, arc.other_stride, arc.out);
       else
         min_plus_padded(w, k, unfolded(arc, k, sweep.table), arc.other_stride, arc.out);
       const double moved = row_min(arc.out, arc.other_stride);
-      accumulate(bound, bound_low, moved);
+      sweep.moved[slot + 1 + (a - node.first_arc)] = moved;
       for (size_t j = 0; j < arc.other_stride; j += kLanes) at(arc.out + j) -= moved;
     }
   }
-  sweep.bound = bound;
-  sweep.bound_low = bound_low;
-  sweep.cost = cost;
 }
 
 }  // namespace shw::solver

@@ -29,8 +29,10 @@ struct TrwsArc {
   double* out;            // message to the other end, over its labels
   uint32_t other;
   uint32_t other_stride;
-  const TrwsFold* folds = nullptr;  // folded into the edge
+  TrwsFold* folds = nullptr;  // folded into the edge
   uint32_t num_folds = 0;
+  uint32_t num_paying =
+      0;  // the first of them; at the prices of the others, no label costs anything
 };
 
 struct TrwsNode {
@@ -45,19 +47,21 @@ struct TrwsNode {
 struct TrwsSweep {
   const TrwsNode* nodes;
   const TrwsArc* arcs;
-  uint32_t* choice;             // labels decoded during the sweep
-  double* scratch;              // three padded rows of the largest variable
-  double* table;                // of the largest edge that others are folded into
-  const RoundedTable* rounded;  // by arc; null: all tables are read as they are
-  int16_t* rounded_scratch;     // two rows of the largest variable, if any table is rounded
+  uint32_t* choice;                    // labels decoded during the sweep
+  double* scratch = nullptr;           // three padded rows of the largest variable
+  double* table = nullptr;             // of the largest edge that others are folded into
+  const RoundedTable* rounded;         // by arc; null: all tables are read as they are
+  int16_t* rounded_scratch = nullptr;  // two rows of the largest variable, if any table is rounded
   double* marginals;  // unless null: θ − min θ of every label, node by node, padded rows
-  // Accumulated by this sweep.
-  double bound;  // Σ of the minima moved out of the tables: a lower bound once all nodes are done
-  double bound_low;  // compensation term of `bound`
-  double cost;       // of the decoded labelling
+  // What the nodes leave, for their sums in a fixed order: the minima that node q moves out of its
+  // table, at first_slot(q), and out of those of its arcs, behind that; and what its label pays.
+  double* moved;
+  double* paid;
+
+  size_t first_slot(size_t q) const { return nodes[q].first_arc + q; }
 };
 
 // Processes the nodes first, first + step, … up to but excluding `last`; step is 1 or −1.
-void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, int64_t step);
+void trws_run(const TrwsSweep& sweep, int64_t first, int64_t last, int64_t step);
 
 }  // namespace shw::solver

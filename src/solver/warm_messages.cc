@@ -10,15 +10,20 @@ bool WarmMessages::is_before(const Into& a, const Into& b) {
 }
 
 WarmMessages::WarmMessages(const PlacementProblem& root, const Postsolve& undo, Trws& trws) {
+  const std::vector<Trws::Message> messages = trws.messages();
+  into_.reserve(messages.size());
   uint64_t size = 0;
-  for (const Trws::Message& m : trws.messages()) {
+  for (const Trws::Message& m : messages) {
     const uint32_t to = undo.original_variable(m.to), from = undo.original_variable(m.from);
     into_.push_back({from, to, root.num_labels(to), size});
     size += root.num_labels(to);
-    costs_.resize(size, 0);
+  }
+  costs_.assign(size, 0);
+  for (size_t k = 0; k < messages.size(); ++k) {
+    const Trws::Message& m = messages[k];
     const auto labels = undo.original_labels(m.to);
     for (size_t i = 0; i < m.costs.size(); ++i)
-      costs_[into_.back().first + labels[trws.labels(m.to)[i]]] = static_cast<float>(m.costs[i]);
+      costs_[into_[k].first + labels[trws.labels(m.to)[i]]] = static_cast<float>(m.costs[i]);
   }
   std::ranges::sort(into_, is_before);
 }

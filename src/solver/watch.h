@@ -11,13 +11,15 @@
 
 #include "support/deadline.h"
 #include "support/monitor.h"
+#include "support/parallel.h"
 #include "support/status.h"
 
 namespace shw::solver {
 
 class Watch {
  public:
-  Watch(Monitor& monitor, const Deadline& deadline) : monitor_(monitor), deadline_(deadline) {}
+  Watch(Monitor& monitor, const Deadline& deadline, Threads threads = {})
+      : monitor_(monitor), deadline_(deadline), threads_(threads) {}
 
   // For work on another thread, with its own monitor but the same deadline and cancel flag. Raising
   // `stop` cancels that work.
@@ -71,6 +73,7 @@ class Watch {
     Watch& watch_;
     const uint64_t before_;
   };
+  const Threads& threads() const { return threads_; }  // that work may use, this one included
   bool expired() const { return is_late() || cells() >= limit_; }
   bool is_late() const { return expired_; }             // by the clock
   uint64_t cells() const { return done_ + gathered_; }  // all work so far, independent of the clock
@@ -84,6 +87,7 @@ class Watch {
   Progress told_{.phase = "solve"};
   uint32_t parts_ = 0;
   const Deadline deadline_;
+  const Threads threads_;
   const std::atomic<bool>* stop_ = nullptr;
   uint64_t gathered_ = 0, done_ = 0, limit_ = UINT64_MAX;
   bool expired_ = false;

@@ -58,6 +58,7 @@ Status plan_large(double limit_gb, bool budget, const std::string& out, double g
   options.optimizer_factor = 2;
   options.time_limit_s = 50;
   options.gap = gap;
+  options.solver.threads = 0;
   options.start();
   if (!budget) options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   Monitor monitor;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "passes/gather_chains.h"
+#include "passes/lifetimes.h"
 #include "passes/schedule_fused.h"
 #include "simulate/simulate.h"
 #include "sketch.h"
@@ -210,6 +211,29 @@ TEST(ScheduleCollectives, WhereNothingMayStartEarlyAGatherStandsBehindWhatFreesM
     s.run(kScheduleCollectives);
     const Names names = s.kernels();
     EXPECT_LT(std::ranges::find(names, "reduce_scatter"), std::ranges::find(names, "all_gather"));
+  }
+}
+
+// Whatever else a limit permits, what holds the least is among the orders that are tried.
+TEST(ScheduleCollectives, WithinALimitHoldsNoMoreThanWhereNothingMayStartEarly) {
+  for (const double us : {4.0, 20.0}) {
+    SCOPED_TRACE(us);
+    const auto peak_within = [us](int64_t limit) {
+      Sketch s;
+      s.p.arena_limit_bytes = limit;
+      const ValueId x = s.step("relu", {s.input({64})}, {64}, 10);
+      const ValueId g = s.step("relu", {x}, {4, 16}, 10);
+      const ValueId r = s.step("reduce_scatter", {g}, {16}, us);
+      const ValueId whole = s.step("all_gather", {s.input({16})}, {4, 16}, us);
+      const ValueId y = s.step("mean", {whole}, {16}, 10);
+      s.output(s.step("add", {s.step("mean", {x}, {16}, 10), y}, {16}, 10));
+      s.output(r);
+      s.run(kScheduleCollectives);
+      return live_peak_bytes(s.p);
+    };
+    const int64_t least = peak_within(0);
+    for (const int64_t limit : {least, least + 64, least + 128})
+      EXPECT_LE(peak_within(limit), limit);
   }
 }
 

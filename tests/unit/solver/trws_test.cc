@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <random>
+
+#include "solver/parameters.h"
 #include "solver/presolve.h"
 #include "unit/solver/brute_force.h"
 #include "unit/solver/random_problems.h"
@@ -79,6 +84,60 @@ PlacementProblem random_tree(uint32_t seed, uint32_t variables, Parent parent) {
     if (v > 0) problem.add_edge(parent(random, v), v, problem.add_matrix(3, 3, pairs));
   }
   return problem;
+}
+
+// A problem large enough to be shared, of layers with edges within and between them.
+PlacementProblem wide_problem() {
+  constexpr uint32_t kLayers = 130, kWidth = 5, kLabels = 120;
+  std::mt19937 random(7);
+  PlacementProblem problem;
+  std::vector<double> costs(kLabels);
+  for (uint32_t v = 0; v < kLayers * kWidth; ++v) {
+    for (double& c : costs) c = static_cast<double>(random() % 1000) / 7;
+    problem.add_variable(costs);
+  }
+  std::vector<uint32_t> matrices;
+  for (int m = 0; m < 6; ++m) {
+    std::vector<double> table(kLabels * kLabels);
+    for (double& c : table)
+      c = random() % 50 == 0 ? kForbidden : static_cast<double>(random() % 97);
+    for (uint32_t i = 0; i < kLabels; ++i) table[i * kLabels + i] = 0;
+    matrices.push_back(problem.add_matrix(kLabels, kLabels, table));
+  }
+  for (uint32_t v = kWidth; v < kLayers * kWidth; ++v)
+    for (const uint32_t back : {1u, kWidth})
+      problem.add_edge(v - back, v, matrices[random() % matrices.size()], random() % 2 == 0);
+  return problem;
+}
+
+TEST(Trws, SweepsAlikeOnOneThreadAndOnSeveral) {
+  const PlacementProblem problem = wide_problem();
+  Monitor monitor;
+  Watch one(monitor, Deadline()), several(monitor, Deadline(), 3);
+  Trws a(problem, one), b(problem, several);
+  ASSERT_GE(a.cells(), parameters::trws::kSharedCells);
+  for (int sweep = 0; sweep < 6; ++sweep) {
+    for (Trws* trws : {&a, &b})
+      ASSERT_TRUE((sweep % 3 < 2 ? trws->sweep_rounded() : trws->sweep()).ok());
+    EXPECT_EQ(a.bound(), b.bound());
+    EXPECT_EQ(a.cost(), b.cost());
+    ASSERT_TRUE(std::ranges::equal(a.choice(), b.choice()));
+    for (uint32_t v = 0; v < problem.num_variables(); ++v)
+      ASSERT_TRUE(std::ranges::equal(a.marginals(v), b.marginals(v))) << v;
+  }
+  EXPECT_EQ(one.cells(), several.cells());
+}
+
+TEST(Trws, SweepsOnSeveralThreadsEndWhenCancelled) {
+  const PlacementProblem problem = wide_problem();
+  std::atomic<bool> cancel = false;
+  Monitor monitor;
+  monitor.cancel = &cancel;
+  Watch watch(monitor, Deadline(), 2);
+  Trws trws(problem, watch);
+  ASSERT_TRUE(trws.sweep().ok());
+  cancel = true;
+  EXPECT_EQ(trws.sweep().code(), Code::kCancelled);
 }
 
 TEST(Trws, IsExactOnTrees) {

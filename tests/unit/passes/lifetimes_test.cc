@@ -1,0 +1,47 @@
+#include "passes/lifetimes.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/passes/sketch.h"
+
+namespace shw {
+namespace {
+
+using Sketch = testing::TensorSketch;
+
+// A value that the first and the last of so many steps read, beside their chain.
+Sketch long_chain(int steps) {
+  Sketch s;
+  const ValueId kept = s.step("relu", {s.input({1024})}, {1024}, 1);
+  ValueId x = s.step("relu", {kept}, {64}, 1);
+  for (int i = 0; i < steps; ++i) x = s.step("mm", {x}, {64}, 1);
+  s.output(s.step("add", {kept, x}, {64}, 1));
+  return s;
+}
+
+TEST(LeastPeak, CountsWhatLivesAcrossManySteps) {
+  Sketch s = long_chain(300);
+  EXPECT_EQ(least_peak_bytes(s.p), 4096);
+  EXPECT_LE(least_peak_bytes(s.p), live_peak_bytes(s.p));
+}
+
+// A group might see it alone, or move what stands between.
+TEST(LeastPeak, LeavesOutWhatLivesAcrossFewSteps) {
+  const Sketch s = long_chain(60);
+  EXPECT_EQ(least_peak_bytes(s.p), 0);
+}
+
+// The schedule moves a gather to where it is read.
+TEST(LeastPeak, LeavesOutWhatACollectiveWroteEarly) {
+  Sketch s;
+  const ValueId whole = s.step("all_gather", {s.input({256})}, {4, 256}, 1);
+  ValueId x = s.step("relu", {s.input({64})}, {64}, 1);
+  for (int i = 0; i < 300; ++i) x = s.step("mm", {x}, {64}, 1);
+  s.output(s.step("add", {whole, x}, {64}, 1));
+  EXPECT_EQ(least_peak_bytes(s.p), 0);
+  s.run(kScheduleCollectives);
+  EXPECT_LE(live_peak_bytes(s.p), 4096 + 1024);
+}
+
+}  // namespace
+}  // namespace shw
