@@ -93,7 +93,7 @@ else
   serial+=':PassesTime.*:FilledWaits.*:*EntriesAreAlsoPlannedAlone*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:Floors.*:Layers/Strided*:Graphs/PlannedOrders.*:Gemm.*:PackedGemm.*:SplitGemm.*:LargeProducts.*'
   serial+=':*AttentionTest.*:*AttentionWindowTest.*:*PackedDocumentsTest.*:*ContractionTest.*:*PointwiseTest.*:*MoveTest.*:*GroupedTest.*'
   # What the solver does on one thread, and loops of kernels that nobody else sees.
-  serial+=':Trws.*:LocalSearch.*:Exported/*:Contest/*:Eliminate.*:Presolve.*:PriceBundle.*:Recombine.*:RoundedTable.*:Survey.*:FoldLayers.*'
+  serial+=':Trws.B*:Trws.I*:Trws.R*:LocalSearch.*:Exported/*:Contest/*:Eliminate.*:Presolve.*:PriceBundle.*:Recombine.*:RoundedTable.*:Survey.*:FoldLayers.*'
   serial+=':Budgets.*BruteForce*:Budgets.AreKept*:Budgets.TakeWork*:Budgets.StopAfterTheirWork:*AtTheTimeLimit:Solve.Matches*:Solve.Finds*'
   serial+=':CompiledGroup.*:Seeds/*:Math.*:DirectGemm.*:RowSums.*'
   GTEST_FILTER="-$serial:$long" suite tsan $threaded

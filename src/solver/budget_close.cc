@@ -28,13 +28,6 @@ Status nothing_fits() {
 
 }  // namespace
 
-uint64_t edge_cells(const PlacementProblem& problem) {
-  uint64_t cells = 0;
-  for (const auto& e : problem.edges())
-    cells += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
-  return cells;
-}
-
 Status BudgetCloser::run() {
   const BudgetRows all(root_);
   if (all.broken()) return nothing_fits();

@@ -46,8 +46,6 @@ struct OpenPart {
 std::array<std::vector<uint8_t>, 2> split_labels(const Part& part, const Relaxation& relaxation,
                                                  const RestrictedProblem& source);
 
-uint64_t edge_cells(const PlacementProblem& problem);
-
 class BudgetCloser {
  public:
   // `is_rough`: branches on single variables only, with prices by averages, and leaves the

@@ -162,6 +162,13 @@ void PlacementProblem::add_usage(uint32_t budget, uint32_t variable, uint32_t fi
   usage_pool_.insert(usage_pool_.end(), per_label.begin(), per_label.end());
 }
 
+uint64_t edge_cells(const PlacementProblem& problem) {
+  uint64_t cells = 0;
+  for (const auto& e : problem.edges())
+    cells += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
+  return cells;
+}
+
 Status PlacementProblem::validate() const {
   // The number of labels bounds every index and every offset in a table of labels.
   if (unary_.size() > UINT32_MAX || first_label_.size() > UINT32_MAX)

@@ -158,7 +158,8 @@ struct SolveOptions {
   // A branch and bound with budgets that takes so many cells improves its incumbent beside
   // (budget_improve.h): by default three seconds.
   uint64_t improve_from = 3'000'000'000;
-  // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard.
+  // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard,
+  // and two of them each sweep over a large problem.
   // They affect only the time taken.
   uint32_t threads = 1;
   TaskExecutor tasks = {};  // runs what other threads do; none: threads are started
@@ -201,6 +202,9 @@ struct Solution {
   std::shared_ptr<const WarmStart> warm;  // for the next solve, if requested
   SolveStats stats;
 };
+
+// The size of a problem: the pairs of labels of all its edges, which a sweep looks at.
+uint64_t edge_cells(const PlacementProblem& problem);
 
 // Recomputes the cost of a labelling from the problem alone; shares no code with the solver.
 // kForbidden: not allowed, or violates a budget.

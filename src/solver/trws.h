@@ -148,6 +148,10 @@ class Trws {
   Result<double> run(int64_t step);
   Status run_in_order(const TrwsSweep& sweep, int64_t step);
   Status run_on_threads(const TrwsSweep& sweep, int64_t step);
+  struct Sums {
+    double bound, cost;
+  };
+  Sums sums_of(const TrwsSweep& sweep, int64_t step) const;
   uint64_t cells_of(const TrwsNode& node) const;
   // What a thread writes to while it sweeps.
   struct Scratch {

@@ -31,7 +31,7 @@ class Sum {
 
 }  // namespace
 
-// Of what thread number `thread` writes to, while it sweeps.
+// With what one thread writes to.
 TrwsSweep Trws::with_scratch(TrwsSweep sweep, Scratch& scratch) const {
   if (scratch.rows == nullptr) {
     scratch.rows = make_rows(size_t{3} * widest_, 0);
@@ -111,24 +111,29 @@ Result<double> Trws::run(int64_t step) {
   scratch_.resize(std::max<size_t>(scratch_.size(), is_shared ? kSweepThreads : 1));
   SHW_RETURN_IF_ERROR(is_shared ? run_on_threads(sweep, step) : run_in_order(sweep, step));
   decode_folds();
-  // In order, so that sums do not depend on threads.
+  const auto [bound, cost] = sums_of(sweep, step);
+  if (cost < cost_) {
+    cost_ = cost;
+    last_choice(choice_);
+  }
+  return bound - kTrwsRounding * std::abs(bound);
+}
+
+// In the order of the sweep, so that they do not depend on threads.
+Trws::Sums Trws::sums_of(const TrwsSweep& sweep, int64_t step) const {
   Sum bound;
   double cost = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const size_t q = step > 0 ? i : nodes_.size() - 1 - i;
     const TrwsNode& node = nodes_[q];
-    cost += paid_[q];
-    const double* moved = moved_.get() + sweep.first_slot(q);
-    bound.add(*moved++);
     const uint32_t first = step > 0 ? node.first_later_arc : node.first_arc;
     const uint32_t end = step > 0 ? node.end_arc : node.first_later_arc;
+    const double* moved = sweep.moved + sweep.first_slot(q);
+    bound.add(*moved++);
     for (uint32_t a = first; a < end; ++a) bound.add(moved[a - node.first_arc]);
+    cost += sweep.paid[q];
   }
-  if (cost < cost_) {
-    cost_ = cost;
-    last_choice(choice_);
-  }
-  return bound.value() - kTrwsRounding * std::abs(bound.value());
+  return {bound.value(), cost};
 }
 
 Status Trws::sweep() {

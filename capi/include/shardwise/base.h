@@ -188,9 +188,10 @@ typedef struct shw_context_options {
   void* log_user;          /* as alloc_user */
   shw_log_level log_level; /* the lowest that is passed on; 0: SHW_LOG_INFO */
   int32_t reserved;        /* 0 */
-  /* The host's threads, for what planning does in parallel: pricing, searches under memory limits,
-   * shw_search_create(). How many tasks a call submits follows from its num_threads; results do not
-   * depend on them. NULL: such calls start threads and join them before they return.
+  /* The host's threads, for what planning does in parallel: pricing, solving large problems,
+   * searches under memory limits, shw_search_create(). How many tasks a call submits follows from
+   * its num_threads; results do not depend on them. NULL: such calls start threads and join them
+   * before they return.
    * Ranks have threads of their own in any case, one for each stream of a local rank, and an
    * executor is never asked for these: collectives block until all ranks have come. */
   shw_submit_fn submit;

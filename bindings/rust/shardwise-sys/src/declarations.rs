@@ -199,7 +199,7 @@ pub struct shw_context_options {
     pub log_level: shw_log_level,
     /// 0
     pub reserved: i32,
-    /// The host's threads, for what planning does in parallel: pricing, searches under memory limits, shw_search_create(). How many tasks a call submits follows from its num_threads; results do not depend on them. NULL: such calls start threads and join them before they return. Ranks have threads of their own in any case, one for each stream of a local rank, and an executor is never asked for these: collectives block until all ranks have come.
+    /// The host's threads, for what planning does in parallel: pricing, solving large problems, searches under memory limits, shw_search_create(). How many tasks a call submits follows from its num_threads; results do not depend on them. NULL: such calls start threads and join them before they return. Ranks have threads of their own in any case, one for each stream of a local rank, and an executor is never asked for these: collectives block until all ranks have come.
     pub submit: shw_submit_fn,
     /// as alloc_user, and until the last task has been run
     pub submit_user: *mut c_void,
