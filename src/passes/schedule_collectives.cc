@@ -184,9 +184,7 @@ class Scheduler {
   }
 
  private:
-  bool is_limited() const {
-    return p_.arena_limit_bytes > 0 && p_.arena_limit_bytes < INT64_MAX;
-  }
+  bool is_limited() const { return p_.arena_limit_bytes > 0 && p_.arena_limit_bytes < INT64_MAX; }
   Status attempt(const Lead& lead, bool finish_late) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead, finish_late);
