@@ -15,11 +15,11 @@ constexpr int kRounds = 8;           // two are mostly enough
 constexpr double kSamePrice = 1e-9;  // relative
 // A round takes as long as the first solve. Of a large graph for which that was much work (counted,
 // so that plans depend on no clock), it is not worth the 0.2 % that were found: LLaMA-2 7B on 2×2.
-constexpr uint32_t kManyNodes = 3000;
+constexpr uint32_t kLargeGraph = 3000;
 constexpr uint64_t kMuchWork = 300'000'000;
 
 bool is_too_large(const PreparedModel& model, const Placed& placed) {
-  return model.graph().num_nodes() > kManyNodes && placed.stats.cells > kMuchWork;
+  return model.graph().num_nodes() > kLargeGraph && placed.stats.cells > kMuchWork;
 }
 
 double us_of(const NodeCost& cost) { return cost.compute_us + cost.comm_us; }

@@ -16,7 +16,7 @@ constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
 constexpr double kTrwsRounding = 1e-14;
 
 // Neumaier's compensated summation.
-class Sum {
+class CompensatedSum {
  public:
   void add(double x) {
     const double t = sum_ + x;
@@ -121,7 +121,7 @@ Result<double> Trws::run(int64_t step) {
 
 // In the order of the sweep, so that they do not depend on threads.
 Trws::Sums Trws::sums_of(const TrwsSweep& sweep, int64_t step) const {
-  Sum bound;
+  CompensatedSum bound;
   double cost = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const size_t q = step > 0 ? i : nodes_.size() - 1 - i;
@@ -148,7 +148,7 @@ Status Trws::sweep_rounded() {
   SHW_RETURN_IF_ERROR(build_status_);
   if (rounded_.empty()) SHW_RETURN_IF_ERROR(round_tables());
   rounds_ = true;
-  const Status status = sweep();
+  Status status = sweep();
   rounds_ = false;
   return status;
 }
