@@ -11,6 +11,7 @@
 #include "float8.h"
 #include "lowering/lower.h"
 #include "lowering/shard_order.h"
+#include "packed.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
 #include "redistribution/move_prices.h"
@@ -283,6 +284,7 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
                        lower(job.graph, assignment, redistributor,
                              {.compute_us = {}, .allow_partial_inputs = true}, monitor));
   SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(plan.program, default_passes(), monitor));
+  expect_packed(plan.program);
   SHW_ASSIGN_OR_RETURN(out.plan, read_plan(write_plan(plan)));
   return out;
 }
