@@ -100,7 +100,7 @@ Status pack_for_long(Program& program, Monitor& monitor) {
   std::vector<Life> lives = lives_of(program);
   const std::vector<int64_t> live = live_bytes(lives, program.steps.size());
   SHW_ASSIGN_OR_RETURN(const int64_t bytes,
-                       pack(lives, live, 0, INT64_MAX, PackEffort::kLong, monitor));
+                       pack(lives, live, 0, INT64_MAX, monitor, PackEffort::kLong));
   if (bytes >= program.arena_bytes) return {};
   for (const Life& l : lives) program.storages[StorageId{l.storage}].offset_bytes = l.offset;
   program.arena_bytes = bytes;

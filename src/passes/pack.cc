@@ -286,8 +286,8 @@ class Packer {
 int64_t small_arena(int64_t peak_bytes) { return peak_bytes + peak_bytes / kSlack; }
 
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
-                     int64_t enough_bytes, int64_t fitting_bytes, PackEffort effort,
-                     Monitor& monitor) {
+                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor,
+                     PackEffort effort) {
   const int64_t peak = *std::ranges::max_element(live);
   const auto first_empty = std::stable_partition(
       lives.begin(), lives.end(), [](const Life& l) { return l.bytes > 0 && l.begin < l.end; });

@@ -20,7 +20,7 @@ enum class PackEffort : uint8_t { kUsual, kLong };
 // found. Near that maximum an arena is small enough, unless it exceeds `fitting_bytes` and the
 // maximum does not. The result is its size.
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
-                     int64_t enough_bytes, int64_t fitting_bytes, PackEffort effort,
-                     Monitor& monitor);
+                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor,
+                     PackEffort effort = PackEffort::kUsual);
 
 }  // namespace shw

@@ -41,8 +41,7 @@ Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, int64_t
   std::vector<Life> lives = lives_of(p, kind);
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
   Memory memory{.live_peak_bytes = *std::ranges::max_element(live)};
-  SHW_ASSIGN_OR_RETURN(memory.bytes,
-                       pack(lives, live, enough_bytes, fitting_bytes, PackEffort::kUsual, monitor));
+  SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, enough_bytes, fitting_bytes, monitor));
   for (const Life& l : lives) p.storages[StorageId{l.storage}].offset_bytes = l.offset;
   return memory;
 }
