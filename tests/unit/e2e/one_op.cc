@@ -473,7 +473,7 @@ bool is_strided_and_whole(const Job& job, const Strategies& strategies, uint32_t
 }
 
 // Of so many plans, one is run without a pass as well.
-constexpr uint32_t kLeftOutOf = 3;
+constexpr uint32_t kLeftOutOf = 6;
 
 OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, bool strided) {
   OpOutcome outcome;

@@ -14,6 +14,7 @@
 #include "packed.h"
 #include "passes/gather_chains.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "passes/split_batches.h"
 #include "passes/split_rows.h"
 #include "recompute/recompute.h"
@@ -212,11 +213,16 @@ Result<Arranged> arranged(Program p, const Graph& graph, const RecomputePolicy& 
     const PassDef* const passes[] = {&def};
     return has(pass) ? run_passes(p, passes, monitor).status() : Status{};
   };
+  const auto drop_dead_steps = [&]() -> Status {
+    // Tables without gaps are what later passes take for granted.
+    if (!has(OptionalPass::kDeadSteps)) keep_steps(p, std::vector<uint8_t>(p.steps.size(), 1));
+    return run(OptionalPass::kDeadSteps, kDeadSteps);
+  };
   SHW_RETURN_IF_ERROR(run(OptionalPass::kCommonSubexpressions, kCommonSubexpressions));
-  SHW_RETURN_IF_ERROR(run(OptionalPass::kDeadSteps, kDeadSteps));
+  SHW_RETURN_IF_ERROR(drop_dead_steps());
   if (has(OptionalPass::kRecompute)) SHW_RETURN_IF_ERROR(recompute(p, graph, policy, monitor));
   if (has(OptionalPass::kGatherChains)) fuse_gather_chains(p, free_copies());
-  SHW_RETURN_IF_ERROR(run(OptionalPass::kDeadSteps, kDeadSteps));
+  SHW_RETURN_IF_ERROR(drop_dead_steps());
   uint32_t splits = 0;
   if (has(OptionalPass::kSplitBatches)) splits += split_batches(p, free_copies());
   if (has(OptionalPass::kSplitRows)) splits += split_rows(p, free_copies());
