@@ -2,6 +2,7 @@
 
 #include "compiler/memory_shares.h"
 #include "compiler/programs.h"
+#include "passes/last_passes.h"
 #include "strategy/alternatives.h"
 #include "support/hash.h"
 
@@ -92,6 +93,7 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   } else {
     SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(model, placed, monitor, &passes_s));
   }
+  SHW_RETURN_IF_ERROR(pack_for_long(out.plan.program, monitor));
   watch.stop();
   out.phases.back().seconds -= passes_s;
   out.phases.push_back({"passes", passes_s});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "passes/lifetimes.h"
+#include "passes/pack.h"
 #include "passes/pass.h"
 
 namespace shw {
@@ -91,6 +93,18 @@ Status pack_tightly(Program& program, Monitor& monitor) {
   SHW_RETURN_IF_ERROR(run_passes(program, kPack, monitor).status());
   if (scratch_bytes(program) > before) places.swap_with(program);
   return {};
+}
+
+Status pack_for_long(Program& program, Monitor& monitor) {
+  if (program.arena_bytes <= small_arena(program.live_peak_bytes)) return {};
+  std::vector<Life> lives = lives_of(program);
+  const std::vector<int64_t> live = live_bytes(lives, program.steps.size());
+  SHW_ASSIGN_OR_RETURN(const int64_t bytes,
+                       pack(lives, live, 0, INT64_MAX, monitor, PackEffort::kLong));
+  if (bytes >= program.arena_bytes) return {};
+  for (const Life& l : lives) program.storages[StorageId{l.storage}].offset_bytes = l.offset;
+  program.arena_bytes = bytes;
+  return verify(program, true);
 }
 
 }  // namespace shw

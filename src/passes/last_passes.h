@@ -17,5 +17,8 @@ enum class Packing : uint8_t {
 Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, Monitor& monitor);
 
 Status pack_tightly(Program& program, Monitor& monitor);
+// Of a program that is the answer: packs its arena once more, for longer, if that is not near what
+// lives at the fullest step.
+Status pack_for_long(Program& program, Monitor& monitor);
 
 }  // namespace shw

@@ -10,9 +10,10 @@
 //      again by another rule.
 //   4. The second again for longer, from the best arena, too, unless only the limit asks for less.
 //
-// 2 to 4 are bounded by work: some 40, 50 and 500 ms. If a first skyline would take too long, as
-// for hundreds of thousands of lifetimes, a free list places them in order of time. Arenas are the
-// same on all machines: so are the random numbers, and keys only add, multiply and take roots.
+// 2 to 4 are bounded by work: some 40, 50 and 500 ms, and the last for kLong three times as long.
+// If a first skyline would take too long, as for hundreds of thousands of lifetimes, a free list
+// places them in order of time. Arenas are the same on all machines: so are the random numbers, and
+// keys only add, multiply and take roots.
 #include "passes/pack.h"
 
 #include <algorithm>
@@ -37,6 +38,7 @@ constexpr int64_t kMaxTests = 200'000'000;  // for the first arena
 // Of ejection, for each lifetime at first, then in all; the latter, of a program that is the
 // answer.
 constexpr int64_t kTestsOfOne = 5000, kEjectionTests = 20'000'000, kTightTests = 300'000'000;
+constexpr int64_t kLongTests = 1'000'000'000;  // in place of kTightTests
 constexpr uint32_t kPatience = 40;  // changes in vain, before it begins again by another rule
 constexpr uint32_t kNear = 100;     // a 100th of all steps is near
 
@@ -281,8 +283,11 @@ class Packer {
 
 }  // namespace
 
+int64_t small_arena(int64_t peak_bytes) { return peak_bytes + peak_bytes / kSlack; }
+
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
-                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor) {
+                     int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor,
+                     PackEffort effort) {
   const int64_t peak = *std::ranges::max_element(live);
   const auto first_empty = std::stable_partition(
       lives.begin(), lives.end(), [](const Life& l) { return l.bytes > 0 && l.begin < l.end; });
@@ -292,7 +297,7 @@ Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
   const auto aligned = [&](int64_t bytes) {
     return std::max(bytes / kArenaAlignment * kArenaAlignment, peak);
   };
-  const int64_t small = aligned(std::max(peak + peak / kSlack, enough_bytes));
+  const int64_t small = aligned(std::max(small_arena(peak), enough_bytes));
   const int64_t goal = peak <= fitting_bytes ? std::min(small, aligned(fitting_bytes)) : small;
   Packer packer(filled, peak, goal, monitor);
   SHW_RETURN_IF_ERROR(packer.by_rules());
@@ -300,7 +305,7 @@ Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
     SHW_RETURN_IF_ERROR(packer.eject(kEjectionTests));
     SHW_RETURN_IF_ERROR(packer.by_changes());
     if (enough_bytes == 0 && packer.best().bytes > small)
-      SHW_RETURN_IF_ERROR(packer.eject(kTightTests));
+      SHW_RETURN_IF_ERROR(packer.eject(effort == PackEffort::kLong ? kLongTests : kTightTests));
   }
   for (size_t i = 0; i < filled.size(); ++i) filled[i].offset = packer.best().offsets[i];
   return packer.best().bytes;

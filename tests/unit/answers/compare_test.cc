@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "packed.h"
 #include "plan/placements.h"
 #include "planned.h"
 #include "recipes/model_parts.h"
@@ -103,7 +104,7 @@ TEST(Compare, NothingIsAheadWithinALimitOrOfAFile) {
   CompileOptions options = options_on("dp=2,tp=4", Overlap::kSimulated);
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   Monitor monitor;
-  const auto fast = compile(*model_of(options, graph), options, monitor);
+  const auto fast = shw::testing::compile_packed(*model_of(options, graph), options, monitor);
   ASSERT_TRUE(fast.ok());
   const CompareOptions with_plan{{}, {{"fast", placements_json(fast->plan)}}};
   options = options_on("dp=2,tp=4");
@@ -129,7 +130,7 @@ TEST(Compare, TheOptionsDecideTheirRowAlone) {
     const auto table = compared(*model);
     EXPECT_TRUE(table.ok()) << table.status().message();
     Monitor monitor;
-    const auto plan = compile(*model, options, monitor);
+    const auto plan = shw::testing::compile_packed(*model, options, monitor);
     EXPECT_TRUE(plan.ok());
     EXPECT_DOUBLE_EQ(row(*table, "options").figures.price_us, plan->plan.summary.objective_us);
     return row(*table, "options").figures.step_us;
@@ -231,7 +232,7 @@ TEST(Compare, FindsThePartsOfAModel) {
 TEST(Compare, AForeignPlanIsScoredAsItIs) {
   const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
   Monitor monitor;
-  const auto planned = compile(*model, model->options(), monitor);
+  const auto planned = shw::testing::compile_packed(*model, model->options(), monitor);
   ASSERT_TRUE(planned.ok());
   const std::string saved = placements_json(planned->plan);
   const auto same =

@@ -6,6 +6,7 @@
 #include "answers/explain_plan.h"
 #include "answers/nodes.h"
 #include "compiler/exposure.h"
+#include "packed.h"
 #include "planned.h"
 
 namespace shw::answers {
@@ -35,7 +36,7 @@ Explanation explained(const CompileOptions& options, const ExplainRequest& reque
 
 Compiled planned(const CompileOptions& options) {
   Monitor monitor;
-  auto compiled = compile(block(), options, monitor);
+  auto compiled = shw::testing::compile_packed(block(), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return std::move(*compiled);
 }

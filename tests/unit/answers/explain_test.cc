@@ -9,6 +9,7 @@
 
 #include "answers/nodes.h"
 #include "compiler/place.h"
+#include "packed.h"
 #include "planned.h"
 #include "unit/solver/checked_bound.h"
 
@@ -47,7 +48,7 @@ Result<Compiled> pinned_plan(const Case& c, const std::vector<uint8_t>& graph, c
   CompileOptions options = testing::options_of(c);
   options.pins.emplace_back(pair.node, pair.layout);
   Monitor monitor;
-  return compile(graph, options, monitor);
+  return shw::testing::compile_packed(graph, options, monitor);
 }
 
 // What the pinned plan costs if each use pays for its own changes of layout.
@@ -212,7 +213,7 @@ TEST(ExplainOneNode, HoldsUnderALimitOfMemory) {
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   const std::vector<uint8_t> graph = testing::graph_of(kCases[1]);
   Monitor monitor;
-  const auto free = compile(graph, options, monitor);
+  const auto free = shw::testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(free.ok());
   options.memory_limit_bytes = free->plan.summary.memory_peak_bytes * 8 / 10;
   const auto model = testing::model_of(options, graph);
@@ -226,7 +227,7 @@ TEST(ExplainOneNode, HoldsUnderALimitOfMemory) {
     const Alternative& a = find(*got, pair.layout);
     CompileOptions pinned = options;
     pinned.pins.emplace_back(pair.node, pair.layout);
-    const auto plan = compile(graph, pinned, monitor);
+    const auto plan = shw::testing::compile_packed(graph, pinned, monitor);
     ASSERT_EQ(plan.ok(), a.forced->possible) << plan.status().message();
     if (!plan.ok()) continue;
     ++possible;

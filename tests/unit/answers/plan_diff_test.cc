@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "answers/what_if.h"
+#include "packed.h"
 #include "planned.h"
 
 namespace shw::answers {
@@ -102,7 +103,7 @@ TEST(WhatIf, PlansAreThoseOfTheirOptionsAlone) {
     const WhatIf answer = changed(before, afters[i]);
     EXPECT_EQ(answer.shared, i < 3);
     Monitor monitor;
-    const auto alone = compile(graph, afters[i], monitor);
+    const auto alone = shw::testing::compile_packed(graph, afters[i], monitor);
     ASSERT_TRUE(alone.ok());
     EXPECT_EQ(answer.after.bytes, alone->bytes);
   }

@@ -9,6 +9,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 #include "simulate/simulate.h"
 
 namespace shw {
@@ -48,7 +49,7 @@ TEST(Search, RanksThePlansOfAllMeshes) {
     CompileOptions alone = options;
     alone.mesh = c.mesh;
     alone.input_layout = c.input_layout;
-    const auto plan = compile(graph, alone, monitor);
+    const auto plan = shw::testing::compile_packed(graph, alone, monitor);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
     // A plan may share changes of layout, each of which counts for every use here.
     EXPECT_LE(plan->plan.summary.objective_us, c.objective_us);
@@ -113,7 +114,7 @@ TEST(Search, RanksBySimulatedStepsWherePlansAreMadeByThem) {
     }
     CompileOptions alone = options;
     alone.mesh = c.mesh;
-    const auto plan = compile(graph, alone, monitor);
+    const auto plan = shw::testing::compile_packed(graph, alone, monitor);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
     EXPECT_EQ(simulated_us(plan->plan.program), c.step_us);
   }

@@ -2,6 +2,7 @@
 // alone took up to 17 % more of these, and 28 % more on other models.
 #include <gtest/gtest.h>
 
+#include "packed.h"
 #include "rewrite/verify.h"
 #include "unit/compiler/test_graphs.h"
 
@@ -24,7 +25,7 @@ TEST_P(Arena, IsWithinThreeThousandthsOfTheLivePeak) {
       CompileOptions options{.mesh = mesh, .keep_graph = false};
       options.recompute = *recompute_policy(policy);
       Monitor monitor;
-      const auto compiled = compile(bytes, options, monitor);
+      const auto compiled = testing::compile_packed(bytes, options, monitor);
       ASSERT_TRUE(compiled.ok()) << compiled.status().message();
       const Program& p = compiled->plan.program;
       EXPECT_LE(static_cast<double>(p.arena_bytes), 1.003 * static_cast<double>(p.live_peak_bytes));
@@ -40,8 +41,8 @@ TEST(ArenaOfManyLayers, IsWithinThreeThousandthsOfTheLivePeak) {
   options.grad_reduce_dtype = Dtype::kF32;
   options.recompute = *recompute_policy("selective");
   Monitor monitor;
-  const auto compiled =
-      compile(testing::test_graph("examples/llama8b_L32_8x8_einsum"), options, monitor);
+  const auto compiled = testing::compile_packed(
+      testing::test_graph("examples/llama8b_L32_8x8_einsum"), options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Program& p = compiled->plan.program;
   EXPECT_LE(static_cast<double>(p.arena_bytes), 1.003 * static_cast<double>(p.live_peak_bytes));

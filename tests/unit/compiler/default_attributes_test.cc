@@ -9,6 +9,7 @@
 #include "compiler/pipeline.h"
 #include "graph/writer.h"
 #include "ops/defaults.h"
+#include "packed.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/e2e/one_op.h"
 
@@ -113,7 +114,7 @@ Result<Plan> plan_of(const OpCase& c, const std::string& mesh) {
   options.keep_graph = false;
   Monitor monitor;
   SHW_ASSIGN_OR_RETURN(const Compiled compiled,
-                       compile(write_graph(graph_of(c)), options, monitor));
+                       testing::compile_packed(write_graph(graph_of(c)), options, monitor));
   return read_plan(compiled.bytes);
 }
 

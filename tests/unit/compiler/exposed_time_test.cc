@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "packed.h"
 #include "simulate/entry_times.h"
 #include "simulate/simulate.h"
 #include "unit/compiler/test_graphs.h"
@@ -15,7 +16,8 @@ Program planned_with(const char* policy) {
   CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
   options.recompute = *recompute_policy(policy);
   Monitor monitor;
-  auto compiled = compile(testing::test_graph("examples/llama8b_L32_8x8_einsum"), options, monitor);
+  auto compiled = testing::compile_packed(testing::test_graph("examples/llama8b_L32_8x8_einsum"),
+                                          options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? std::move(compiled->plan.program) : Program();
 }

@@ -4,6 +4,7 @@
 
 #include "compiler/exposure.h"
 #include "graph/text.h"
+#include "packed.h"
 #include "unit/compiler/test_graphs.h"
 
 namespace shw {
@@ -24,10 +25,10 @@ struct Both {
 };
 Both with_and_without(const std::vector<uint8_t>& graph, CompileOptions options) {
   Monitor monitor;
-  auto without = compile(graph, options, monitor);
+  auto without = testing::compile_packed(graph, options, monitor);
   EXPECT_TRUE(without.ok()) << without.status().message();
   options.overlap.kind = Overlap::kSimulated;
-  auto with = compile(graph, options, monitor);
+  auto with = testing::compile_packed(graph, options, monitor);
   EXPECT_TRUE(with.ok()) << with.status().message();
   return {*std::move(without), *std::move(with)};
 }
@@ -73,11 +74,11 @@ TEST(Fastest, IsTheSameWithAnyNumberOfThreads) {
   CompileOptions options = options_on("dp=2,tp=4");
   options.overlap.kind = Overlap::kSimulated;
   Monitor monitor;
-  const auto alone = compile(graph, options, monitor);
+  const auto alone = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(alone.ok()) << alone.status().message();
   for (const uint32_t threads : {2u, 4u, 16u}) {
     options.solver.threads = threads;
-    const auto together = compile(graph, options, monitor);
+    const auto together = testing::compile_packed(graph, options, monitor);
     ASSERT_TRUE(together.ok()) << together.status().message();
     EXPECT_TRUE(together->bytes == alone->bytes) << threads << " threads";
   }
@@ -87,7 +88,7 @@ TEST(Fastest, StaysWithinTheMemoryLimit) {
   const std::vector<uint8_t> graph = testing::test_graph("block_1d8");
   CompileOptions options = options_on("dp=2,tp=4");
   Monitor monitor;
-  const auto free = compile(graph, options, monitor);
+  const auto free = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(free.ok()) << free.status().message();
   options.memory_limit_bytes = free->plan.summary.memory_peak_bytes * 3 / 4;
   for (const auto kind : {RecomputePolicy::Kind::kNone, RecomputePolicy::Kind::kAuto}) {
@@ -111,7 +112,7 @@ TEST(Fastest, TimeFallsAsTheLimitRises) {
     SCOPED_TRACE(gb);
     options.memory_limit_bytes = limit;
     Monitor monitor;
-    const auto plan = compile(graph, options, monitor);
+    const auto plan = testing::compile_packed(graph, options, monitor);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
     EXPECT_LE(plan->plan.summary.memory_program_bytes, limit);
     EXPECT_GE(step_us(*plan), last_us) << "a lower limit gave a faster step";
@@ -134,9 +135,9 @@ TEST(Fastest, ALimitThatBindsNothingTakesNothingAway) {
   options.overlap.kind = Overlap::kSimulated;
   options.optimizer_factor = 2;
   Monitor monitor;
-  const auto free = compile(graph, options, monitor);
+  const auto free = testing::compile_packed(graph, options, monitor);
   options.memory_limit_bytes = 80'000'000'000;
-  const auto within = compile(graph, options, monitor);
+  const auto within = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(free.ok() && within.ok()) << within.status().message();
   EXPECT_LE(step_us(*within), step_us(*free) * (1 + 1e-9));
   EXPECT_GT(within->plan.summary.memory_program_bytes, 0);
@@ -157,7 +158,7 @@ TEST(Fastest, TellsNoPlacementFromNone) {
   options.overlap.kind = Overlap::kSimulated;
   options.pins = {{"param.*", "R"}, {"param.*", "S(0)"}};
   Monitor monitor;
-  const auto none = compile(testing::test_graph("block_1d8"), options, monitor);
+  const auto none = testing::compile_packed(testing::test_graph("block_1d8"), options, monitor);
   ASSERT_FALSE(none.ok());
   EXPECT_FALSE(none.status().conflicts().empty()) << none.status().message();
 }

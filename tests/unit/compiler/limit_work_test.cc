@@ -6,6 +6,7 @@
 
 #include "compiler/constrained_model.h"
 #include "compiler/place.h"
+#include "packed.h"
 #include "unit/compiler/test_graphs.h"
 
 namespace shw {
@@ -96,22 +97,22 @@ TEST(Limit, IsRefusedOnlyWhereTheProgramExceedsIt) {
   const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
   CompileOptions options{.mesh = "dp=1", .keep_graph = false};
   Monitor monitor;
-  const auto free = compile(graph, options, monitor);
+  const auto free = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(free.ok()) << free.status().message();
   options.memory_limit_bytes = free->plan.summary.memory_program_bytes;
-  const auto within = compile(graph, options, monitor);
+  const auto within = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(within.ok()) << within.status().message();
   EXPECT_GT(within->plan.summary.memory_peak_bytes, options.memory_limit_bytes) << "as planned";
   EXPECT_LE(within->plan.summary.memory_program_bytes, options.memory_limit_bytes);
 
   options.memory_limit_bytes = options.memory_limit_bytes * 8 / 10;
-  const auto refused = compile(graph, options, monitor);
+  const auto refused = testing::compile_packed(graph, options, monitor);
   ASSERT_EQ(refused.status().code(), Code::kFailedPrecondition) << refused.status().message();
   const std::string& message = refused.status().message();
   const size_t named = message.find('(');
   ASSERT_NE(named, std::string::npos) << message;
   options.memory_limit_bytes = std::stoll(message.substr(named + 1));
-  const auto enough = compile(graph, options, monitor);
+  const auto enough = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(enough.ok()) << enough.status().message();
   EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
 }
@@ -123,10 +124,10 @@ TEST(RecomputeAuto, FindsWhatFitsWithoutRepetition) {
   CompileOptions options = options_on_three_dims();
   options.memory_limit_bytes = int64_t{90'000'000};
   Monitor monitor;
-  const auto plain = compile(graph, options, monitor);
+  const auto plain = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(plain.ok()) << plain.status().message();
   options.recompute = *recompute_policy("auto");
-  const auto repeating = compile(graph, options, monitor);
+  const auto repeating = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(repeating.ok()) << repeating.status().message();
   EXPECT_LE(repeating->plan.summary.memory_program_bytes, options.memory_limit_bytes);
   EXPECT_EQ(repeating->plan.summary.objective_us, plain->plan.summary.objective_us);
@@ -139,14 +140,14 @@ TEST(RecomputeAuto, NamesALimitThatSuffices) {
   options.recompute = *recompute_policy("auto");
   options.memory_limit_bytes = int64_t{82'343'936};  // products alone take more
   Monitor monitor;
-  const auto none = compile(graph, options, monitor);
+  const auto none = testing::compile_packed(graph, options, monitor);
   ASSERT_FALSE(none.ok());
   const std::string& message = none.status().message();
   const size_t end = message.find(" bytes)"), begin = message.rfind('(', end) + 1;
   ASSERT_NE(end, std::string::npos) << message;
   options.memory_limit_bytes = std::stoll(message.substr(begin, end - begin));
   EXPECT_LT(options.memory_limit_bytes, 87'000'000);
-  const auto enough = compile(graph, options, monitor);
+  const auto enough = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(enough.ok()) << enough.status().message();
   EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
 }

@@ -13,6 +13,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 #include "plan/report.h"
 #include "simulate/simulate.h"
 #include "test_graphs.h"
@@ -38,7 +39,7 @@ Program planned(const std::string& mesh, const std::string& on) {
   options.mesh = mesh;
   options.hardware = on;
   Monitor monitor;
-  auto compiled = compile(testing::test_graph("llama_tiny_2x4"), options, monitor);
+  auto compiled = testing::compile_packed(testing::test_graph("llama_tiny_2x4"), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? std::move(compiled->plan.program) : Program{};
 }
@@ -154,7 +155,7 @@ TEST(MeasuredHardware, TheStepOfLlama1BOnAnH100IsPredictedWithinFivePercent) {
   options.mesh = "one=1";
   options.hardware.assign(std::istreambuf_iterator<char>(file), {});
   Monitor monitor;
-  const auto compiled = compile(write_graph(*graph), options, monitor);
+  const auto compiled = testing::compile_packed(write_graph(*graph), options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Program& program = compiled->plan.program;
   EXPECT_GT(us_of_loss(program), 0);

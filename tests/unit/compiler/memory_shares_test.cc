@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "packed.h"
 #include "plan/memory_report.h"
 #include "plan/module_tree.h"
 #include "plan/report.h"
@@ -16,7 +17,7 @@ Plan plan_of(const answers::testing::Case& c, double optimizer_factor) {
   CompileOptions options = answers::testing::options_of(c);
   options.optimizer_factor = optimizer_factor;
   Monitor monitor;
-  auto compiled = compile(answers::testing::graph_of(c), options, monitor);
+  auto compiled = testing::compile_packed(answers::testing::graph_of(c), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   auto read = read_plan(compiled->bytes);
   EXPECT_TRUE(read.ok()) << read.status().message();

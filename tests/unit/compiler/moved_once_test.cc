@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "packed.h"
 #include "rewrite/verify.h"
 #include "unit/compiler/test_graphs.h"
 
@@ -75,7 +76,7 @@ Program planned_on(const char* mesh, const char* name, const char* policy, int64
   Monitor monitor;
   std::vector<uint8_t> graph = testing::test_graph(name);
   if (sequences != 16) graph = write_graph(testing::with_sequences(*load_graph(graph), sequences));
-  auto compiled = compile(graph, options, monitor);
+  auto compiled = testing::compile_packed(graph, options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? std::move(compiled->plan.program) : Program();
 }

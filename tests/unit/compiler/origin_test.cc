@@ -3,6 +3,7 @@
 
 #include "compiler/pipeline.h"
 #include "graph/reader.h"
+#include "packed.h"
 #include "rewrite/pass.h"
 #include "unit/compiler/test_graphs.h"
 
@@ -39,7 +40,7 @@ TEST_P(Origins, AreWhatTheProgramsStepsName) {
   CompileOptions options;
   options.mesh = "dp=2,tp=4";
   Monitor monitor;
-  const auto compiled = compile(bytes, options, monitor);
+  const auto compiled = testing::compile_packed(bytes, options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   uint32_t named = 0;
   for (const ProgramStep& step : compiled->plan.program.steps) {

@@ -5,6 +5,7 @@
 #include "compiler/fastest.h"
 #include "compiler/pareto.h"
 #include "compiler/programs.h"
+#include "packed.h"
 #include "unit/compiler/test_graphs.h"
 
 namespace shw {
@@ -66,11 +67,11 @@ TEST_F(SimulatedFront, AgreesWithPlans) {
     CompileOptions options = options_;
     options.memory_limit_bytes = static_cast<int64_t>(point.limit_bytes);
     options.solver = pareto_options(*model_, options.solver);
-    const auto plan = compile(testing::test_graph("block_1d8"), options, monitor_);
+    const auto plan = testing::compile_packed(testing::test_graph("block_1d8"), options, monitor_);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
     EXPECT_EQ(Exposure::of(plan->plan.program).step_us(), point.step_us) << point.limit_bytes;
   }
-  const auto free = compile(testing::test_graph("block_1d8"), options_, monitor_);
+  const auto free = testing::compile_packed(testing::test_graph("block_1d8"), options_, monitor_);
   ASSERT_TRUE(free.ok()) << free.status().message();
   EXPECT_LE(front_.points.front().step_us, Exposure::of(free->plan.program).step_us());
 }

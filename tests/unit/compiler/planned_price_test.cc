@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/pipeline.h"
+#include "packed.h"
 #include "plan/report.h"
 #include "test_graphs.h"
 
@@ -25,7 +26,7 @@ TEST_P(PlannedPrice, IsThatOfTheProgram) {
   options.mesh = mesh;
   options.keep_graph = false;
   Monitor monitor;
-  const auto compiled = compile(testing::test_graph(graph), options, monitor);
+  const auto compiled = testing::compile_packed(testing::test_graph(graph), options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const PlanSummary& s = compiled->plan.summary;
   // A transition breaks ties only.
@@ -72,8 +73,8 @@ TEST(PlannedPriceOfOutputs, CountsTheCopyOfWhatIsReturnedTwice) {
   CompileOptions options;
   options.mesh = "x=2";
   Monitor monitor;
-  const auto compiled =
-      compile({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options, monitor);
+  const auto compiled = testing::compile_packed(
+      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Program& program = compiled->plan.program;
   ASSERT_EQ(program.steps.size(), 2u);

@@ -5,6 +5,7 @@
 
 #include "bench/deeper_model.h"
 #include "compiler/place.h"
+#include "packed.h"
 #include "plan/report.h"
 #include "rewrite/verify.h"
 #include "simulate/entry_times.h"
@@ -37,7 +38,7 @@ class Limited : public ::testing::TestWithParam<LimitedCase> {
     options.memory_limit_bytes = limit_bytes;
     options.fuse_bytes = fuse_bytes;
     Monitor monitor;
-    return compile(bytes_, options, monitor);
+    return testing::compile_packed(bytes_, options, monitor);
   }
   std::vector<uint8_t> bytes_;
 };
@@ -128,14 +129,14 @@ TEST(NamedLimit, IsOfTheChoiceThatCanHoldTheLeast) {
   options.recompute = *recompute_policy("auto");
   options.memory_limit_bytes = int64_t{1} << 30;
   Monitor monitor;
-  const auto refused = compile(bytes, options, monitor);
+  const auto refused = testing::compile_packed(bytes, options, monitor);
   ASSERT_FALSE(refused.ok());
   const std::string message = refused.status().message();
   const size_t named = message.rfind('(', message.find(" bytes)"));
   ASSERT_NE(named, std::string::npos) << message;
   options.memory_limit_bytes = std::stoll(message.substr(named + 1));
   EXPECT_LE(options.memory_limit_bytes, int64_t{14} << 30) << message;
-  const auto found = compile(bytes, options, monitor);
+  const auto found = testing::compile_packed(bytes, options, monitor);
   ASSERT_TRUE(found.ok()) << message << "; " << found.status().message();
 }
 
@@ -158,10 +159,10 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
       options.grad_reduce_dtype = Dtype::kF32;
     }
     Monitor monitor;
-    const auto plain = compile(bytes, options, monitor);
+    const auto plain = testing::compile_packed(bytes, options, monitor);
     ASSERT_TRUE(plain.ok()) << plain.status().message();
     options.memory_limit_bytes = plain->plan.summary.memory_program_bytes / 2;
-    const auto half = compile(bytes, options, monitor);
+    const auto half = testing::compile_packed(bytes, options, monitor);
     ASSERT_TRUE(half.ok()) << half.status().message();
     EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     EXPECT_TRUE(verify(half->plan.program, true).ok());
@@ -176,14 +177,14 @@ TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
   CompileOptions options{.mesh = "dp=8", .keep_graph = false};
   options.recompute = *recompute_policy("auto");
   Monitor monitor;
-  const auto plain = compile(graph, options, monitor);
+  const auto plain = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(plain.ok()) << plain.status().message();
   const auto most = static_cast<double>(plain->plan.summary.memory_program_bytes);
   double last_us = 0;
   for (const double share : {0.32, 0.35, 0.4}) {
     SCOPED_TRACE(share);
     options.memory_limit_bytes = static_cast<int64_t>(share * most);
-    const auto compiled = compile(graph, options, monitor);
+    const auto compiled = testing::compile_packed(graph, options, monitor);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     const double us = simulated_us(compiled->plan.program);
@@ -210,7 +211,7 @@ TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
     SCOPED_TRACE(gib);
     options.memory_limit_bytes = static_cast<int64_t>(gib * 0x1p30);
     Monitor monitor;
-    const auto compiled = compile(bytes, options, monitor);
+    const auto compiled = testing::compile_packed(bytes, options, monitor);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     EXPECT_LE(compiled->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     const double us = simulated_us(compiled->plan.program);
@@ -237,7 +238,8 @@ TEST(LimitOnThreeDims, TakesLittleWork) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     const auto question = ConstrainedModel::create(**model, options, monitor);
     ASSERT_TRUE(question.ok()) << question.status().message();
-    const auto plain = compile(graph, {.mesh = options.mesh, .keep_graph = false}, monitor);
+    const auto plain =
+        testing::compile_packed(graph, {.mesh = options.mesh, .keep_graph = false}, monitor);
     ASSERT_TRUE(plain.ok()) << plain.status().message();
     const double limit = 0.7 * static_cast<double>(plain->plan.summary.memory_program_bytes);
     const auto placed = place(*question, limit, {}, monitor);
@@ -257,7 +259,7 @@ TEST(SplitRowsWithinALimit, TakeNoLongerThanWithoutOne) {
   CompileOptions options{.mesh = "dp=8", .keep_graph = false};
   const auto planned_us = [&] {
     Monitor monitor;
-    const auto compiled = compile(graph, options, monitor);
+    const auto compiled = testing::compile_packed(graph, options, monitor);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     return compiled.ok() ? simulated_us(compiled->plan.program) : 0;
   };

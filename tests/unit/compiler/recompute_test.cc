@@ -9,6 +9,7 @@
 
 #include "graph/text.h"
 #include "halves.h"
+#include "packed.h"
 #include "plan/report.h"
 #include "recompute/cut.h"
 #include "recompute/frontier.h"
@@ -71,9 +72,9 @@ TEST_P(Recomputed, KeepsNoMoreThanTheReference) {
   options.keep_graph = false;
   Monitor monitor;
   const std::vector<uint8_t> bytes = write_graph(*graph);
-  const auto plain = compile(bytes, options, monitor);
+  const auto plain = testing::compile_packed(bytes, options, monitor);
   options.recompute = *recompute_policy(GetParam().policy);
-  const auto compiled = compile(bytes, options, monitor);
+  const auto compiled = testing::compile_packed(bytes, options, monitor);
   ASSERT_TRUE(plain.ok() && compiled.ok()) << compiled.status().message();
   const Program& p = compiled->plan.program;
   const Recomputation r = recomputation(p);
@@ -167,7 +168,8 @@ TEST_P(On128Ranks, NoMoreIsKeptAndLiveThanInTheReference) {
   options.recompute = *recompute_policy(GetParam().policy);
   options.prefetch_bytes = 1 << 20;  // its figures are from before anything starts early
   Monitor monitor;
-  const auto compiled = compile(write_graph(testing::with_sequences(*graph, 32)), options, monitor);
+  const auto compiled =
+      testing::compile_packed(write_graph(testing::with_sequences(*graph, 32)), options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Program& p = compiled->plan.program;
   const testing::Halves halves(p);
@@ -208,7 +210,7 @@ class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
     options.output_layout = "S(0)S(2)";
     options.grad_reduce_dtype = Dtype::kF32;
     Monitor monitor;
-    auto compiled = compile(write_graph(graph), options, monitor);
+    auto compiled = testing::compile_packed(write_graph(graph), options, monitor);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     Program program = std::move(compiled->plan.program);
     drop_fused_groups(program);  // what is repeated is chosen before there are groups

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compiler/pipeline.h"
+#include "packed.h"
 #include "plan/placements.h"
 #include "unit/compiler/test_graphs.h"
 
@@ -32,7 +33,7 @@ TEST_P(ShardOrders, ThatAreReportedAreLowered) {
   Monitor monitor;
   const auto model = PreparedModel::create(graph, options, monitor);
   ASSERT_TRUE(model.ok()) << model.status().message();
-  const auto compiled = compile(**model, options, monitor);
+  const auto compiled = testing::compile_packed(**model, options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Graph& g = (*model)->graph();
   const auto& decisions = compiled->plan.summary.decisions;
@@ -59,10 +60,10 @@ TEST_P(ShardOrders, OfSavedPlacementsAreLoweredAgain) {
   const std::vector<uint8_t> graph = testing::test_graph(GetParam().graph);
   CompileOptions options = options_of(GetParam());
   Monitor monitor;
-  const auto first = compile(graph, options, monitor);
+  const auto first = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(first.ok()) << first.status().message();
   options.placements = placements_json(first->plan);
-  const auto again = compile(graph, options, monitor);
+  const auto again = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(placements_json(again->plan), options.placements);
   const Program &a = first->plan.program, &b = again->plan.program;
@@ -84,7 +85,7 @@ TEST(PinnedShardOrder, IsLowered) {
     options.pins = {{"param.*.w1.weight", layout}};
     options.parameter_budget.kind = ParameterBudget::Kind::kNone;
     Monitor monitor;
-    const auto compiled = compile(graph, options, monitor);
+    const auto compiled = testing::compile_packed(graph, options, monitor);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     uint32_t seen = 0;
     for (const Port& port : compiled->plan.program.ports) {

@@ -5,6 +5,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 
 namespace shw {
 namespace {
@@ -29,7 +30,7 @@ CompileOptions options_of(const char* mesh, Rules rules = Rules::kFull) {
 
 Result<Compiled> planned(const CompileOptions& options, const char* graph = kNeg) {
   Monitor monitor;
-  return compile(bytes_of(graph), options, monitor);
+  return testing::compile_packed(bytes_of(graph), options, monitor);
 }
 
 struct StatedCase {

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "packed.h"
 #include "unit/compiler/test_graphs.h"
 
 namespace shw {
@@ -35,17 +36,17 @@ TEST_P(PlanThreads, NeverChangeThePlan) {
                                  : ParameterBudget{ParameterBudget::Kind::kNone, 0};
   Monitor monitor;
   if (c.memory > 0) {
-    const auto free = compile(graph, options, monitor);
+    const auto free = testing::compile_packed(graph, options, monitor);
     ASSERT_TRUE(free.ok()) << free.status().message();
     options.memory_limit_bytes =
         static_cast<int64_t>(c.memory * static_cast<double>(free->plan.summary.memory_peak_bytes));
   }
-  const auto alone = compile(graph, options, monitor);
+  const auto alone = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(alone.ok()) << alone.status().message();
   RecordProperty("branch_nodes", static_cast<int>(alone->solve_stats.branch_nodes));
   for (const uint32_t threads : c.threads) {
     options.solver.threads = threads;
-    const auto together = compile(graph, options, monitor);
+    const auto together = testing::compile_packed(graph, options, monitor);
     ASSERT_TRUE(together.ok()) << together.status().message();
     EXPECT_TRUE(together->bytes == alone->bytes) << threads << " threads";
     EXPECT_EQ(together->solve_stats.branch_nodes, alone->solve_stats.branch_nodes);

@@ -6,6 +6,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 #include "test_graphs.h"
 
 namespace shw {
@@ -26,7 +27,7 @@ TEST_P(WideProblem, HasOneOptimumWhicheverWayItIsFound) {
     options.mesh = mesh;
     options.solver.wide_cells = surveyed ? 0 : UINT64_MAX;
     Monitor monitor;
-    const auto compiled = compile(bytes, options, monitor);
+    const auto compiled = testing::compile_packed(bytes, options, monitor);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     EXPECT_TRUE(compiled->plan.summary.proven);
     objective[surveyed] = compiled->plan.summary.objective_us;
@@ -47,7 +48,7 @@ TEST(MeshDimsOfOneRank, CostNothing) {
     options.input_layout = rows;
     options.keep_graph = false;
     Monitor monitor;
-    auto compiled = compile(graph, options, monitor);
+    auto compiled = testing::compile_packed(graph, options, monitor);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     return compiled.ok() ? std::move(compiled->plan) : Plan{};
   };

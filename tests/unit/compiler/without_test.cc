@@ -6,6 +6,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 
 namespace shw {
 namespace {
@@ -31,18 +32,19 @@ class Without : public ::testing::Test {
 
   // The pins conflict with what always holds, and with nothing once that is left out.
   void expect_only_in_conflict_with(std::string_view always) {
-    const auto conflict = compile(*model_, options_, monitor_);
+    const auto conflict = testing::compile_packed(*model_, options_, monitor_);
     ASSERT_EQ(conflict.status().code(), Code::kFailedPrecondition) << conflict.status().message();
     EXPECT_NE(conflict.status().message().find(always), std::string::npos)
         << conflict.status().message();
     options_.without = {std::string(always)};
-    const auto planned = compile(*model_, options_, monitor_);
+    const auto planned = testing::compile_packed(*model_, options_, monitor_);
     ASSERT_TRUE(planned.ok()) << planned.status().message();
-    const auto afresh = compile(graph_, options_, monitor_);
+    const auto afresh = testing::compile_packed(graph_, options_, monitor_);
     ASSERT_TRUE(afresh.ok()) << afresh.status().message();
     EXPECT_EQ(planned->bytes, afresh->bytes);
     options_.without.clear();
-    EXPECT_FALSE(compile(*model_, options_, monitor_).ok());  // nothing is left behind
+    EXPECT_FALSE(
+        testing::compile_packed(*model_, options_, monitor_).ok());  // nothing is left behind
   }
 
   const std::vector<uint8_t> graph_ = llama();

@@ -5,6 +5,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 
 namespace shw {
 namespace {
@@ -45,7 +46,7 @@ PlanSummary planned(const CompileOptions& options) {
   const auto graph = parse_graph(kFeedForward);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   Monitor monitor;
-  const auto compiled = compile(write_graph(*graph), options, monitor);
+  const auto compiled = testing::compile_packed(write_graph(*graph), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? compiled->plan.summary : PlanSummary{};
 }

@@ -7,6 +7,7 @@
 #include "compiler/pipeline.h"
 #include "decision.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "runtime/virtual_ranks.h"
 
 namespace shw {
@@ -36,7 +37,7 @@ std::vector<uint8_t> tied_layers(const Sizes& n) {
 
 Plan planned(const Sizes& sizes, const CompileOptions& options) {
   Monitor monitor;
-  auto compiled = compile(tied_layers(sizes), options, monitor);
+  auto compiled = testing::compile_packed(tied_layers(sizes), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? std::move(compiled->plan) : Plan{};
 }

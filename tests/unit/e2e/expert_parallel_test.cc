@@ -8,6 +8,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "runtime/host_kernel.h"
 #include "runtime/virtual_ranks.h"
 
@@ -139,7 +140,7 @@ Result<Compiled> compile_experts(const std::string& text, const std::string& mes
   const auto graph = parse_graph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   Monitor monitor;
-  return compile(write_graph(*graph), {.mesh = mesh}, monitor);
+  return testing::compile_packed(write_graph(*graph), {.mesh = mesh}, monitor);
 }
 
 // Output and gradients of small integers: exact in any order of sums. The tokens of the first half

@@ -8,6 +8,7 @@
 #include "float8.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "run_plan.h"
 #include "unit/runtime/tensors.h"
 
@@ -71,7 +72,7 @@ HostTensor run(const char* text, const std::string& mesh, const std::string& lay
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   options.pins = {{"param.w", weight}};
   Monitor monitor;
-  auto compiled = compile(write_graph(*graph), options, monitor);
+  auto compiled = testing::compile_packed(write_graph(*graph), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   if (!compiled.ok()) return {};
   if (collectives != nullptr) *collectives = testing::num_collectives(*compiled);

@@ -3,6 +3,7 @@
 // the unsharded run.
 #include <gtest/gtest.h>
 
+#include "packed.h"
 #include "plan/report.h"
 #include "tiny_model.h"
 
@@ -207,11 +208,11 @@ TEST(LlamaTinyPlan, BytesAreTheSameOnEveryRun) {
   CompileOptions o;
   o.mesh = "dp=2,tp=4";
   const auto graph = llama_tiny().graph_bytes();
-  const auto first = compile(graph, o, monitor);
+  const auto first = testing::compile_packed(graph, o, monitor);
   ASSERT_TRUE(first.ok());
   for (int i = 0; i < 3; ++i) {
     Monitor fresh;
-    EXPECT_EQ(compile(graph, o, fresh)->bytes, first->bytes);
+    EXPECT_EQ(testing::compile_packed(graph, o, fresh)->bytes, first->bytes);
   }
 }
 
@@ -220,13 +221,13 @@ TEST(LlamaTinyPlan, CancelsAtEveryProgressCall) {
   int calls = 0;
   Monitor counting;
   counting.on_progress = [&](const Progress&) { return ++calls < 0; };
-  ASSERT_TRUE(compile(graph, {.mesh = "dp=8"}, counting).ok());
+  ASSERT_TRUE(testing::compile_packed(graph, {.mesh = "dp=8"}, counting).ok());
   ASSERT_GT(calls, 5);
   for (int k = 1; k <= calls; ++k) {
     int seen = 0;
     Monitor m;
     m.on_progress = [&](const Progress&) { return ++seen == k; };
-    EXPECT_EQ(compile(graph, {.mesh = "dp=8"}, m).status().code(), Code::kCancelled)
+    EXPECT_EQ(testing::compile_packed(graph, {.mesh = "dp=8"}, m).status().code(), Code::kCancelled)
         << "call " << k;
   }
 }

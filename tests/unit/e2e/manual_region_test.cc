@@ -10,6 +10,7 @@
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
+#include "packed.h"
 #include "run_plan.h"
 #include "runtime/virtual_ranks.h"
 #include "tools/execute.h"
@@ -25,7 +26,7 @@ Result<Compiled> compiled(const std::string& text, const std::string& mesh) {
   Monitor monitor;
   CompileOptions options{.mesh = mesh};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;  // parameters lie where they serve
-  return compile(write_graph(*graph), options, monitor);
+  return testing::compile_packed(write_graph(*graph), options, monitor);
 }
 
 std::string refusal(const std::string& text, const std::string& mesh) {

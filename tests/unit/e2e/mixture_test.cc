@@ -11,6 +11,7 @@
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
+#include "packed.h"
 #include "run_plan.h"
 #include "tools/execute.h"
 
@@ -96,7 +97,7 @@ CompileOptions mixture_options(const std::string& mesh, const MixturePins& pins,
 
 Plan mixture_plan(const MixtureSizes& sizes, const CompileOptions& o) {
   Monitor monitor;
-  auto compiled = compile(mixture(sizes), o, monitor);
+  auto compiled = testing::compile_packed(mixture(sizes), o, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
                              << compiled.status().node_name();
   return compiled.ok() ? std::move(compiled->plan) : Plan{};

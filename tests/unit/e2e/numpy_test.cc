@@ -11,6 +11,7 @@
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
+#include "packed.h"
 #include "plan/plan.h"
 #include "run_plan.h"
 #include "tiny_model.h"
@@ -34,7 +35,7 @@ Result<Compiled> compiled_model(const std::string& model, const CompileOptions& 
   text << std::ifstream(kNumPyFolder + model + ".swt").rdbuf();
   SHW_ASSIGN_OR_RETURN(const Graph graph, parse_graph(text.str()));
   Monitor monitor;
-  return compile(write_graph(graph), options, monitor);
+  return testing::compile_packed(write_graph(graph), options, monitor);
 }
 
 void expect_numpys(const std::string& model, const CompileOptions& options) {
@@ -95,12 +96,12 @@ TEST(CutVocabulary, IsChosenForTheLossWhereItPays) {
   CompileOptions options{.mesh = "tp=8"};
   options.pins = {{"param.head", "S(1)"}, {"input.x", "R"}, {"output.dx", "R"}};
   Monitor monitor;
-  const auto full = compile(write_graph(*graph), options, monitor);
+  const auto full = testing::compile_packed(write_graph(*graph), options, monitor);
   ASSERT_TRUE(full.ok()) << full.status().message();
   EXPECT_EQ(testing::num_collectives(*full),
             (std::map<CollectiveKind, int>{{CollectiveKind::kAllReduce, 5}}));
   options.rules = Rules::kCompat;
-  const auto compat = compile(write_graph(*graph), options, monitor);
+  const auto compat = testing::compile_packed(write_graph(*graph), options, monitor);
   ASSERT_TRUE(compat.ok()) << compat.status().message();
   EXPECT_LT(full->plan.summary.objective_us, 0.85 * compat->plan.summary.objective_us)
       << full->plan.summary.objective_us << " against " << compat->plan.summary.objective_us;

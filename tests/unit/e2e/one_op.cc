@@ -11,11 +11,14 @@
 #include "float8.h"
 #include "lowering/lower.h"
 #include "lowering/shard_order.h"
+#include "packed.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
 #include "redistribution/move_prices.h"
 #include "runtime/virtual_ranks.h"
+#include "support/function_ref.h"
 #include "support/hash.h"
+#include "without_pass.h"
 
 namespace shw::testing {
 namespace {
@@ -245,12 +248,22 @@ Result<Job> one_node_graph(const OpCase& c, bool flattened = false) {
 struct OpPlan {
   Plan plan;
   std::vector<Layout> inputs;
+  bool splits_products = false;
+};
+
+// Makes a program of a lowered one.
+using Arrange = FunctionRef<Result<Arranged>(Program)>;
+constexpr auto with_default_passes = [](Program program) -> Result<Arranged> {
+  Monitor monitor;
+  SHW_RETURN_IF_ERROR(run_passes(program, default_passes(), monitor).status());
+  expect_packed(program);
+  return Arranged{std::move(program)};
 };
 
 // Inputs lie as the strategy wants its operands; results leave as it makes them, partial ones are
 // reduced on the way out.
 Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& strategies,
-                        uint32_t strategy) {
+                        uint32_t strategy, Arrange arrange) {
   OpPlan out;
   Assignment assignment(job.graph);
   const StrategySet& set = strategies.of(job.node);
@@ -279,10 +292,12 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
   const MovePrices prices = move_prices(model);
   Redistributor redistributor(mesh, prices);
   SHW_RETURN_IF_ERROR(choose_shard_orders(job.graph, redistributor, {}, assignment, monitor));
-  SHW_ASSIGN_OR_RETURN(plan.program,
+  SHW_ASSIGN_OR_RETURN(Program lowered,
                        lower(job.graph, assignment, redistributor,
                              {.compute_us = {}, .allow_partial_inputs = true}, monitor));
-  SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(plan.program, default_passes(), monitor));
+  SHW_ASSIGN_OR_RETURN(Arranged arranged, arrange(std::move(lowered)));
+  plan.program = std::move(arranged.program);
+  out.splits_products = arranged.splits_products;
   SHW_ASSIGN_OR_RETURN(out.plan, read_plan(write_plan(plan)));
   return out;
 }
@@ -388,7 +403,7 @@ class Unsharded {
     SHW_ASSIGN_OR_RETURN(const Job job, one_node_graph(case_));
     Monitor monitor;
     SHW_ASSIGN_OR_RETURN(const auto strategies, Strategies::enumerate(job.graph, one, {}, monitor));
-    SHW_ASSIGN_OR_RETURN(const OpPlan op, plan_for(job, one, strategies, 0));
+    SHW_ASSIGN_OR_RETURN(const OpPlan op, plan_for(job, one, strategies, 0, with_default_passes));
     const Plan& plan = op.plan;
     SHW_ASSIGN_OR_RETURN(const auto ranks,
                          VirtualRanks::create(std::make_shared<const Plan>(plan)));
@@ -417,6 +432,32 @@ class Unsharded {
   const OpCase& case_;
 };
 
+bool same_bits(const Values& a, const Values& b) {
+  return a.v.size() == b.v.size() &&
+         std::memcmp(a.v.data(), b.v.data(), a.v.size() * sizeof(double)) == 0;
+}
+
+// The same without one of the passes that a program can do without.
+void expect_same_without(OptionalPass pass, const Job& job, const Mesh& mesh,
+                         const Strategies& strategies, uint32_t strategy, const OpCase& c,
+                         uint64_t seed, const std::vector<Values>& want) {
+  const auto without_it = [&](Program lowered) {
+    return arranged(std::move(lowered), job.graph, *recompute_policy("full"), pass);
+  };
+  const auto plan = plan_for(job, mesh, strategies, strategy, without_it);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  if (!plan.ok()) return;
+  const auto pieces = execute(*plan, c, seed);
+  EXPECT_TRUE(pieces.ok()) << pieces.status().message();
+  if (!pieces.ok()) return;
+  for (size_t p = 0; p < want.size(); ++p) {
+    const Values got = assemble(*plan, mesh, *pieces, p);
+    EXPECT_TRUE(plan->splits_products ? relative_error(got, want[p]) <= 5e-6
+                                      : same_bits(got, want[p]))
+        << "result " << p << " without " << name_of(pass);
+  }
+}
+
 bool is_strided_and_whole(const Job& job, const Strategies& strategies, uint32_t s) {
   const StrategySet& set = strategies.of(job.node);
   bool strided = false;
@@ -430,6 +471,9 @@ bool is_strided_and_whole(const Job& job, const Strategies& strategies, uint32_t
   }
   return strided;
 }
+
+// Of so many plans, one is run without a pass as well.
+constexpr uint32_t kLeftOutOf = 6;
 
 OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, bool strided) {
   OpOutcome outcome;
@@ -450,7 +494,7 @@ OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, boo
     SCOPED_TRACE(c.name + " on " + mesh.to_string() + ": " +
                  strategy_text(*strategies, job->node, s, mesh.rank()));
     const uint64_t seed = 1000 + 16 * s;
-    const auto plan = plan_for(*job, mesh, *strategies, s);
+    const auto plan = plan_for(*job, mesh, *strategies, s, with_default_passes);
     EXPECT_TRUE(plan.ok()) << plan.status().message();
     if (!plan.ok()) continue;
     const auto pieces = execute(*plan, c, seed);
@@ -463,13 +507,19 @@ OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, boo
     const auto want = unsharded.run(operands);
     EXPECT_TRUE(want.ok()) << want.status().message();
     if (!pieces.ok() || !want.ok()) continue;
+    std::vector<Values> got;
     for (size_t p = 0; p < want->size(); ++p) {
-      const double error = relative_error(assemble(*plan, mesh, *pieces, p), (*want)[p]);
+      got.push_back(assemble(*plan, mesh, *pieces, p));
+      const double error = relative_error(got[p], (*want)[p]);
       // An average over three ranks is rounded.
       const double tolerance = std::max(c.tolerance, mesh.num_ranks() % 3 == 0 ? 1e-7 : 0.0);
       EXPECT_LE(error, tolerance) << "result " << p;
       outcome.worst = std::max(outcome.worst, error);
     }
+    if (outcome.executed % kLeftOutOf == 0)
+      expect_same_without(
+          OptionalPass{static_cast<uint8_t>(outcome.executed / kLeftOutOf % kNumOptionalPasses)},
+          *job, mesh, *strategies, s, c, seed, got);
     ++outcome.executed;
   }
   return outcome;

@@ -14,6 +14,7 @@
 #include "region_bodies.h"
 #include "run_plan.h"
 #include "scheduled_anew.h"
+#include "split_graphs.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
 
@@ -159,29 +160,6 @@ TEST(GatherChains, GiveTheSameBits) {
   }
 }
 
-// Sequence parallelism: tokens are gathered for the first product, and the second one's sums
-// scattered.
-constexpr const char* kSequences = R"swt(
-input param.up: %up : f32[16,24]
-input param.down: %down : f32[24,16]
-input input.0: %x : f32[8,12,16]
-input tangent.0: %g : f32[8,12,16] {phase=backward}
-%xs = sharding_constraint(%x, placements="S(0)S(1)") : f32[8,12,16]
-%all = sharding_constraint(%xs, placements="S(0)R") : f32[8,12,16]
-%w = sharding_constraint(%up, placements="RS(1)") : f32[16,24]
-%h = einsum(%all, %w, equation="abk,kn->abn") : f32[8,12,24]
-%v = sharding_constraint(%down, placements="RS(0)") : f32[24,16]
-%y = einsum(%h, %v, equation="abk,kn->abn") : f32[8,12,16]
-%ys = sharding_constraint(%y, placements="S(0)S(1)") : f32[8,12,16]
-%n = neg(%ys) : f32[8,12,16]
-%gs = sharding_constraint(%g, placements="S(0)S(1)") : f32[8,12,16] {phase=backward}
-%ga = sharding_constraint(%gs, placements="S(0)R") : f32[8,12,16] {phase=backward}
-%dh = einsum(%ga, %v, equation="abn,kn->abk") : f32[8,12,24] {phase=backward}
-%dv = einsum(%h, %ga, equation="abk,abn->kn") : f32[24,16] {phase=backward}
-%dw = einsum(%all, %dh, equation="abk,abn->kn") : f32[16,24] {phase=backward}
-return output.0 = %n, grad.up = %dw, grad.down = %dv
-)swt";
-
 // The plan of the graph, and the same in which a pass has split steps.
 void expect_same_bits(const Compiled& whole, const Plan& other, const char* graph,
                       const CompileOptions& options) {
@@ -196,7 +174,7 @@ void expect_same_bits(const Compiled& whole, const Plan& other, const char* grap
 TEST(SplitBatches, GiveTheSameBits) {
   CompileOptions options{.mesh = "dp=2,tp=2"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  const Compiled whole = testing::compiled_text(kSequences, options);
+  const Compiled whole = testing::compiled_text(testing::kSequences, options);
   Plan other = unscheduled(whole.plan);
   const auto num_products = [](const Program& p) {
     return std::ranges::count(p.steps, "einsum", &ProgramStep::kernel);
@@ -204,40 +182,19 @@ TEST(SplitBatches, GiveTheSameBits) {
   EXPECT_EQ(num_products(other.program), 5);
   EXPECT_EQ(split_batches(other.program, free_copies()), 3u);  // two gathers, a scatter
   EXPECT_EQ(num_products(other.program), 2 + 3 * 4) << "dp leaves four sequences";
-  expect_same_bits(whole, other, kSequences, options);
+  expect_same_bits(whole, other, testing::kSequences, options);
 }
 
 // The same with one sequence: of each rank's rows, some at a time (passes/split_rows.h).
-constexpr const char* kRows = R"swt(
-input param.up: %up : f32[16,24]
-input param.down: %down : f32[24,16]
-input input.0: %x : f32[96,16]
-input tangent.0: %g : f32[96,16] {phase=backward}
-%xs = sharding_constraint(%x, placements="S(0)") : f32[96,16]
-%all = sharding_constraint(%xs, placements="R") : f32[96,16]
-%w = sharding_constraint(%up, placements="S(1)") : f32[16,24]
-%h = einsum(%all, %w, equation="ak,kn->an") : f32[96,24]
-%v = sharding_constraint(%down, placements="S(0)") : f32[24,16]
-%y = einsum(%h, %v, equation="ak,kn->an") : f32[96,16]
-%ys = sharding_constraint(%y, placements="S(0)") : f32[96,16]
-%n = neg(%ys) : f32[96,16]
-%gs = sharding_constraint(%g, placements="S(0)") : f32[96,16] {phase=backward}
-%ga = sharding_constraint(%gs, placements="R") : f32[96,16] {phase=backward}
-%dh = einsum(%ga, %v, equation="an,kn->ak") : f32[96,24] {phase=backward}
-%dv = einsum(%h, %ga, equation="ak,an->kn") : f32[24,16] {phase=backward}
-%dw = einsum(%all, %dh, equation="ak,an->kn") : f32[16,24] {phase=backward}
-return output.0 = %n, grad.up = %dw, grad.down = %dv
-)swt";
-
 TEST(SplitRows, GiveTheSameBits) {
   CompileOptions options{.mesh = "tp=4"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  const Compiled whole = testing::compiled_text(kRows, options);
+  const Compiled whole = testing::compiled_text(testing::kRows, options);
   Plan other = unscheduled(whole.plan);
   // Two gathers, which a product of a weight's gradient reads whole, and a scatter.
   EXPECT_EQ(split_rows(other.program, free_copies()), 3u);
   EXPECT_EQ(std::ranges::count(other.program.steps, "einsum", &ProgramStep::kernel), 2 + 3 * 8);
-  expect_same_bits(whole, other, kRows, options);
+  expect_same_bits(whole, other, testing::kRows, options);
 }
 
 // The plan's steps one after another, in the order of the graph's nodes.

@@ -10,6 +10,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "runtime/entry.h"
 #include "runtime/virtual_ranks.h"
 #include "verify/verify_run.h"
@@ -50,7 +51,7 @@ std::shared_ptr<const Plan> plan_on(const std::string& mesh, const std::string& 
   CompileOptions options = base;
   options.mesh = mesh;
   Monitor monitor;
-  const auto compiled = compile(write_graph(*graph), options, monitor);
+  const auto compiled = testing::compile_packed(write_graph(*graph), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   if (!compiled.ok()) return nullptr;
   auto plan = read_plan(compiled->bytes);

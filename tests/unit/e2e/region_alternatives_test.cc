@@ -9,6 +9,7 @@
 #include "answers/nodes.h"
 #include "compiler/place.h"
 #include "decision.h"
+#include "packed.h"
 #include "region_bodies.h"
 #include "solver/floors.h"
 
@@ -78,7 +79,7 @@ std::string refusal(const std::string& text, const CompileOptions& options) {
   const auto graph = parse_graph(text);
   if (!graph.ok()) return graph.status().message();
   Monitor monitor;
-  const auto c = compile(write_graph(*graph), options, monitor);
+  const auto c = testing::compile_packed(write_graph(*graph), options, monitor);
   return c.ok() ? "" : c.status().node_name() + ": " + c.status().message();
 }
 

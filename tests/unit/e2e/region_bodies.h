@@ -5,6 +5,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "runtime/host_kernel.h"
 #include "runtime/virtual_ranks.h"
 
@@ -80,7 +81,7 @@ inline Compiled compiled_text(const std::string& text, const CompileOptions& opt
   const auto graph = parse_graph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   Monitor monitor;
-  auto c = compile(write_graph(*graph), options, monitor);
+  auto c = testing::compile_packed(write_graph(*graph), options, monitor);
   EXPECT_TRUE(c.ok()) << c.status().node_name() << ": " << c.status().message();
   return *std::move(c);
 }

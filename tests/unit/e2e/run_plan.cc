@@ -1,8 +1,11 @@
 #include "run_plan.h"
+#include "packed.h"
+#include "without_pass.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 
 namespace shw::testing {
 
@@ -11,11 +14,27 @@ using runtime::HostTensorView;
 using runtime::VirtualRanks;
 
 std::shared_ptr<const Plan> planned(std::span<const uint8_t> graph, const CompileOptions& options) {
+  const auto solved = solve(graph, options);
+  if (!solved) return nullptr;
+  const auto plan = plan_of(*solved, options);
+  if (plan != nullptr) expect_same_without(*solved, plan, LeftOut::kOne);
+  return plan;
+}
+
+std::optional<Solved> solve(std::span<const uint8_t> graph, const CompileOptions& options) {
   Monitor monitor;
-  const auto compiled = compile(graph, options, monitor);
-  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
-                             << compiled.status().node_name();
+  auto solved = solve_once(graph, options, monitor);
+  EXPECT_TRUE(solved.ok()) << solved.status().message() << " at " << solved.status().node_name();
+  if (!solved.ok()) return std::nullopt;
+  return std::move(*solved);
+}
+
+std::shared_ptr<const Plan> plan_of(const Solved& solved, const CompileOptions& options) {
+  Monitor monitor;
+  const auto compiled = finish(*solved.model, options, solved.placed, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   if (!compiled.ok()) return nullptr;
+  expect_packed(compiled->plan.program);
   // Under recompute auto a placement wins by its simulated step, not by the objective.
   const bool by_objective = options.recompute.kind != RecomputePolicy::Kind::kAuto;
   EXPECT_TRUE(compiled->plan.summary.proven || !by_objective);

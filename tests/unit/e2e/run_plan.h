@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,8 +12,13 @@
 
 namespace shw::testing {
 
-// Through bytes, as everything runs; save(load(p)) = p; the optimum is proven. Null: a failure.
+// Through bytes, as everything runs; save(load(p)) = p; the optimum is proven; the same bits
+// without one of the passes (without_pass.h). Null: a failure.
 std::shared_ptr<const Plan> planned(std::span<const uint8_t> graph, const CompileOptions& options);
+
+// The two halves of it, without leaving passes out.
+std::optional<Solved> solve(std::span<const uint8_t> graph, const CompileOptions& options);
+std::shared_ptr<const Plan> plan_of(const Solved& solved, const CompileOptions& options);
 
 std::unique_ptr<runtime::VirtualRanks> ranks_of(const std::shared_ptr<const Plan>& plan);
 

@@ -6,6 +6,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 #include "plan/report.h"
 
 namespace shw {
@@ -25,7 +26,7 @@ Outcome outcome_of(const std::vector<uint8_t>& graph, bool einsum, bool strided)
   o.einsum = einsum;
   o.strided = strided;
   Monitor monitor;
-  const auto compiled = compile(graph, o, monitor);
+  const auto compiled = testing::compile_packed(graph, o, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   if (!compiled.ok()) return {};
   return {compiled->plan.summary, program_cost(compiled->plan.program).us};

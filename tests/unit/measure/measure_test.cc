@@ -11,6 +11,7 @@
 #include "graph/writer.h"
 #include "import/file.h"
 #include "import/graph_import.h"
+#include "packed.h"
 #include "runtime/bench/bench.h"
 #include "simulate/simulate.h"
 
@@ -156,7 +157,7 @@ Times times_of(const std::string& file, const std::string& mesh, int64_t repeats
   options.mesh = mesh;
   options.hardware = report().description;
   Monitor monitor;
-  const auto compiled = compile(graph->bytes, options, monitor);
+  const auto compiled = testing::compile_packed(graph->bytes, options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   auto plan = read_plan(compiled->bytes);
   EXPECT_TRUE(plan.ok()) << plan.status().message();

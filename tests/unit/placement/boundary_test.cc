@@ -6,6 +6,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 
 namespace shw {
 namespace {
@@ -35,7 +36,7 @@ class Boundary : public ::testing::Test {
     graph_ = write_graph(*graph);
   }
 
-  Result<Compiled> planned() { return compile(graph_, options_, monitor_); }
+  Result<Compiled> planned() { return testing::compile_packed(graph_, options_, monitor_); }
 
   // By name: "input.0" → "S(0)R".
   std::map<std::string, std::string> layouts() {
@@ -129,7 +130,7 @@ TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
   options_.outputs = {{"grad.w", "RS(0)"}, {"output.1", "RR"}};
   const auto model = PreparedModel::create(graph_, options_, monitor_);
   ASSERT_TRUE(model.ok()) << model.status().message();
-  const auto refused = compile(**model, options_, monitor_);
+  const auto refused = testing::compile_packed(**model, options_, monitor_);
   EXPECT_EQ(refused.status().code(), Code::kFailedPrecondition);
   EXPECT_EQ(
       refused.status().message(),
@@ -138,14 +139,14 @@ TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
       "parameters");
   CompileOptions fewer = options_;
   fewer.without = {"output 'grad.w=RS(0)'"};
-  const auto left_out = compile(**model, fewer, monitor_);
+  const auto left_out = testing::compile_packed(**model, fewer, monitor_);
   ASSERT_TRUE(left_out.ok()) << left_out.status().message();
   CompileOptions freed = options_;
   freed.outputs.push_back({"grad.w", "free"});
-  const auto free = compile(**model, freed, monitor_);
+  const auto free = testing::compile_packed(**model, freed, monitor_);
   ASSERT_TRUE(free.ok()) << free.status().message();
   EXPECT_EQ(free->plan.summary.objective_us, left_out->plan.summary.objective_us);
-  EXPECT_FALSE(compile(**model, options_, monitor_).ok());  // as it was
+  EXPECT_FALSE(testing::compile_packed(**model, options_, monitor_).ok());  // as it was
 }
 
 // As with pins, a parameter that is told how to lie is no longer a matter of the budget.

@@ -14,6 +14,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 #include "plan/plan.h"
 
 namespace shw {
@@ -73,11 +74,11 @@ TEST(Overlap, PrefetchReachesTheReferencesOptimum) {
                          .input_layout = "S(0)R",
                          .output_layout = "S(0)R"};
   Monitor monitor;
-  const auto plain = compile(graph_bytes(json), options, monitor);
+  const auto plain = testing::compile_packed(graph_bytes(json), options, monitor);
   ASSERT_TRUE(plain.ok()) << plain.status().message();
   EXPECT_NEAR(plain->plan.summary.objective_us, 16601.508178456275, 1e-9 * 16601);
   options.overlap = {Overlap::kPrefetch, 0};
-  const auto free = compile(graph_bytes(json), options, monitor);
+  const auto free = testing::compile_packed(graph_bytes(json), options, monitor);
   ASSERT_TRUE(free.ok()) << free.status().message();
   const PlanSummary& s = free->plan.summary;
   EXPECT_TRUE(s.proven);
@@ -90,8 +91,9 @@ TEST(Overlap, PrefetchReachesTheReferencesOptimum) {
   EXPECT_NE(s.options_hash, plain->plan.summary.options_hash);
   // At full price nothing is discounted.
   options.overlap = {Overlap::kPrefetch, 1};
-  EXPECT_NEAR(compile(graph_bytes(json), options, monitor)->plan.summary.objective_us,
-              16601.508178456275, 1e-9 * 16601);
+  EXPECT_NEAR(
+      testing::compile_packed(graph_bytes(json), options, monitor)->plan.summary.objective_us,
+      16601.508178456275, 1e-9 * 16601);
 }
 
 // A linear layer, forward and backward, and a second use of its weight.

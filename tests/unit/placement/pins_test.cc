@@ -6,6 +6,7 @@
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 
 namespace shw {
 namespace {
@@ -94,7 +95,8 @@ Result<std::vector<std::string>> planned(
   options.without = std::move(without);
   options.pins = std::move(pins);
   options.parameter_budget.kind = budget;
-  SHW_ASSIGN_OR_RETURN(const Compiled c, compile(write_graph(sample()), options, monitor));
+  SHW_ASSIGN_OR_RETURN(const Compiled c,
+                       testing::compile_packed(write_graph(sample()), options, monitor));
   EXPECT_TRUE(c.plan.summary.proven);
   std::vector<std::string> layouts;
   for (const NodeDecision& d : c.plan.summary.decisions)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "packed.h"
 #include "plan/placements.h"
 #include "unit/answers/planned.h"
 
@@ -19,10 +20,10 @@ TEST_P(SavedPlacements, BringTheSamePlanBack) {
   const auto model = answers::testing::model_of(GetParam());
   CompileOptions options = answers::testing::options_of(GetParam());
   Monitor monitor;
-  const auto plan = compile(*model, options, monitor);
+  const auto plan = testing::compile_packed(*model, options, monitor);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   options.placements = placements_json(plan->plan);
-  const auto again = compile(*model, options, monitor);
+  const auto again = testing::compile_packed(*model, options, monitor);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->plan.summary.objective_us, plan->plan.summary.objective_us);
   EXPECT_EQ(placements_json(again->plan), options.placements);
@@ -35,15 +36,15 @@ TEST_P(SavedPlacements, HoldWithoutThePinsThatMadeThem) {
   CompileOptions options = answers::testing::options_of(GetParam());
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   Monitor monitor;
-  const auto free = compile(*model, options, monitor);
+  const auto free = testing::compile_packed(*model, options, monitor);
   const std::string node = model->graph().name(model->graph().inputs()[0].node);
   const std::string layout(model->mesh().rank() == 1 ? "S(1)" : "S(1)R");
   options.pins.emplace_back(node, layout);
-  const auto pinned = compile(*model, options, monitor);
+  const auto pinned = testing::compile_packed(*model, options, monitor);
   ASSERT_TRUE(free.ok() && pinned.ok());
   options.pins.clear();
   options.placements = placements_json(pinned->plan);
-  const auto again = compile(*model, options, monitor);
+  const auto again = testing::compile_packed(*model, options, monitor);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->plan.summary.decisions[0].result_layout, layout);
   EXPECT_GE(again->plan.summary.objective_us, free->plan.summary.objective_us);

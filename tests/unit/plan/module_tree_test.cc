@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
+#include "packed.h"
 #include "unit/answers/planned.h"
 
 namespace shw {
@@ -79,7 +80,7 @@ TEST(ModuleTree, HoldsEveryParameterOfAModel) {
   const auto& llama = answers::testing::kCases[1];
   const auto model = answers::testing::model_of(llama);
   Monitor monitor;
-  const auto plan = compile(*model, model->options(), monitor);
+  const auto plan = testing::compile_packed(*model, model->options(), monitor);
   ASSERT_TRUE(plan.ok());
   const Module root = module_tree(plan->plan);
   EXPECT_EQ(count_parameters(root), 22u);  // and a buffer

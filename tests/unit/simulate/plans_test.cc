@@ -7,6 +7,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "packed.h"
 #include "simulate/lower_bound.h"
 #include "simulate/simulate.h"
 
@@ -39,7 +40,7 @@ class SimulatedPlans : public ::testing::TestWithParam<PlansCase> {
     options.mesh = GetParam().mesh;
     options.entries = GetParam().entries;
     Monitor monitor;
-    auto compiled = compile(write_graph(*graph), options, monitor);
+    auto compiled = testing::compile_packed(write_graph(*graph), options, monitor);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     program_ = std::move(compiled->plan.program);
   }

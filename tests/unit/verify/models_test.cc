@@ -10,6 +10,7 @@
 #include "import/fx_json.h"
 #include "import/json_file.h"
 #include "import/safetensors.h"
+#include "packed.h"
 #include "small_run.h"
 #include "tools/execute.h"
 #include "verify/numbers.h"
@@ -53,7 +54,7 @@ Model pytorch_model(const std::string& graph_file, const std::string& tensors_fi
 SmallRun run_of(const Model& model, const std::string& mesh) {
   Monitor monitor;
   CompileOptions options{.mesh = mesh};
-  const auto compiled = compile(model.graph, options, monitor);
+  const auto compiled = testing::compile_packed(model.graph, options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   std::vector<runtime::HostTensor> inputs;
   const auto views =

@@ -7,6 +7,7 @@
 
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/tensors.h"
 #include "verify/numbers.h"
@@ -68,7 +69,7 @@ SmallRun::SmallRun(const std::vector<uint8_t>& graph, const CompileOptions& opti
 void SmallRun::compile_graph(const std::vector<uint8_t>& graph, const CompileOptions& options,
                              const std::function<void(Program&)>& change) {
   Monitor monitor;
-  auto compiled = compile(graph, options, monitor);
+  auto compiled = testing::compile_packed(graph, options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   auto plan = read_plan(compiled->bytes);
   ASSERT_TRUE(plan.ok()) << plan.status().message();

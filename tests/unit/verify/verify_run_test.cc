@@ -11,6 +11,7 @@
 
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "packed.h"
 #include "runtime/host_kernel.h"
 #include "runtime/virtual_ranks.h"
 #include "small_run.h"
@@ -337,7 +338,7 @@ return output.y = %m
 )");
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   Monitor monitor;
-  const auto compiled = compile(write_graph(*graph), {.mesh = "a=2,b=2"}, monitor);
+  const auto compiled = testing::compile_packed(write_graph(*graph), {.mesh = "a=2,b=2"}, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const auto plan = std::make_shared<const Plan>(*read_plan(compiled->bytes));
   VerifyOptions options;
