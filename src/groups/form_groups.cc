@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kSliceElements = 8192;  // of the largest operand: with its neighbours in an L1
                                           // cache, or not far from it
-constexpr uint32_t kMostSlicedSteps = 48, kMostBehind = 6, kLookAhead = 8;
+constexpr uint32_t kMostBehind = 6, kLookAhead = 8;
 constexpr int64_t kSmallShare = 16;        // a step with so much less than the group runs behind it
 constexpr int64_t kLeastElements = 16384;  // below, a launch costs more than the memory
 
@@ -53,7 +53,7 @@ class GroupFinder {
         facts_(facts),
         order_(order),
         first_(first),
-        end_(std::min(end, first + kMostSlicedSteps)) {}
+        end_(std::min(end, first + kGroupReach)) {}
 
   std::optional<FoundGroup> find() {
     if (!choose_loops()) return {};

@@ -26,6 +26,9 @@ inline StepOrder order_of(const Program& scheduled) {
   return scheduled.streams.size() > 1 ? StepOrder::kOfSchedule : StepOrder::kFree;
 }
 
+// A group has so many steps at most, with those between them. So it moves none further.
+inline constexpr uint32_t kGroupReach = 48;
+
 // Puts the steps into groups, unless they are in some already. Returns how many groups there are
 // then that were not there before.
 uint32_t form_groups(Program& program, StepOrder order);

@@ -66,7 +66,9 @@ int64_t live_peak_bytes(const Program& p) {
 }
 
 int64_t least_peak_bytes(const Program& p) {
-  static constexpr uint32_t kMoved = 64;  // more than a group spans (groups/form_groups.cc)
+  // Without collectives, groups compute again what they read (repeat_in_groups.cc).
+  if (std::ranges::none_of(p.steps, [&](const ProgramStep& s) { return runs_on_link(p, s); }))
+    return 0;
   std::vector<Life> lives(p.storages.size());
   uint32_t count = 0;
   for (const ProgramStep& step : p.steps) {
@@ -82,8 +84,8 @@ int64_t least_peak_bytes(const Program& p) {
       }
   }
   std::erase_if(lives, [](Life& life) {
-    life.begin += life.begin == UINT32_MAX ? 0 : kMoved;
-    life.end -= std::min(life.end, kMoved);
+    life.begin += life.begin == UINT32_MAX ? 0 : kGroupReach;
+    life.end -= std::min(life.end, kGroupReach);
     return life.begin >= life.end;
   });
   return std::ranges::max(live_bytes(lives, count));

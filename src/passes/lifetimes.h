@@ -29,8 +29,9 @@ std::vector<Life> lives_of(const Program& program, const GroupsToCome& groups);
 std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps);
 // The most at a step, of the arena, in the order that the steps have now.
 int64_t live_peak_bytes(const Program& program);
-// No schedule and no group makes it less: what steps of compute touch well before and well behind
-// another one lives there, since they stay in their order, but for what a group moves a little.
+// Before the schedule and groups, which cannot make the peak less: what steps of compute touch well
+// before another one and well behind it lives there. They stay in their order, but for what groups
+// move a little.
 int64_t least_peak_bytes(const Program& program);
 
 struct StepWindow {

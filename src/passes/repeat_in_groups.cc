@@ -21,6 +21,7 @@
 // nothing waits, and the simulated step would get longer.
 #include <algorithm>
 
+#include "groups/form_groups.h"
 #include "passes/group_units.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -29,7 +30,6 @@ namespace shw {
 namespace {
 
 constexpr int64_t kLeastBytes = int64_t{1} << 16;  // below, a launch costs more than the memory
-constexpr size_t kMostSteps = 48;                  // of a group, as fuse-steps has it
 constexpr size_t kMostRepeated = 8;                // steps, for one result
 constexpr int64_t kKeptShare = 256;  // what is written for it takes at most that share
 constexpr int64_t kImpossible = INT64_MAX / 4;
@@ -193,7 +193,7 @@ class Repeater {
   bool write(Attempt& attempt, StorageId s) {
     const uint32_t u = attempt.unit;
     const std::vector<ProgramStep>& old = units_.unit(u).steps;
-    if (old.size() + attempt.chain.steps.size() > kMostSteps) return false;
+    if (old.size() + attempt.chain.steps.size() > kGroupReach) return false;
     const size_t front = num_copies_in_front(u);
     attempt.num_copies = copies_[u].size();
     std::vector<ProgramStep> steps(old.begin(), old.begin() + static_cast<ptrdiff_t>(front));

@@ -24,6 +24,8 @@
 namespace shw::testing {
 namespace {
 
+using import::TensorFile;
+
 // ---- programs
 
 void give_each_its_own_place(Program& p) {
@@ -148,11 +150,11 @@ Status write_all_state(runtime::VirtualRanks& ranks) {
 }
 
 // Of all entries one after another, in one session, which the later ones read. By entry and place.
-Result<import::TensorFile> results_of_entries(const std::shared_ptr<const Plan>& plan) {
+Result<TensorFile> results_of_entries(const std::shared_ptr<const Plan>& plan) {
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
   SHW_RETURN_IF_ERROR(write_all_state(*ranks));
   SHW_ASSIGN_OR_RETURN(const auto sessions, ranks->create_sessions());
-  import::TensorFile results;
+  TensorFile results;
   for (const ProgramEntry& entry : plan->program.entries) {
     std::vector<std::vector<std::byte>> inputs;
     std::vector<runtime::HostTensorView> views;
@@ -172,15 +174,14 @@ Result<import::TensorFile> results_of_entries(const std::shared_ptr<const Plan>&
   return results;
 }
 
-import::TensorFile expect_runs(const std::shared_ptr<const Plan>& plan){
-    auto results = results_of_entries(plan);
-EXPECT_TRUE(results.ok()) << results.status().message();
-return results.ok() ? *std::move(results) : import::TensorFile{};
-}  // namespace
+TensorFile expect_runs(const std::shared_ptr<const Plan>& plan) {
+  auto results = results_of_entries(plan);
+  EXPECT_TRUE(results.ok()) << results.status().message();
+  return results.ok() ? *std::move(results) : TensorFile{};
+}
 
 // Where products are done in parts, their kernels may add in another order.
-void expect_same(const import::TensorFile& got, const import::TensorFile& want,
-                 bool splits_products) {
+void expect_same(const TensorFile& got, const TensorFile& want, bool splits_products) {
   EXPECT_EQ(got.size(), want.size());
   if (splits_products) {
     const Comparison compared = compare(got, want, 5e-6);
@@ -194,7 +195,7 @@ void expect_same(const import::TensorFile& got, const import::TensorFile& want,
   }
 }
 
-}  // namespace shw::testing
+}  // namespace
 
 const char* name_of(OptionalPass pass) {
   static constexpr const char* kNames[kNumOptionalPasses] = {
@@ -248,7 +249,7 @@ std::set<OptionalPass> expect_same_without(const Solved& solved,
   std::set<OptionalPass> acted;
   const ArrangedPlan with_all = arranged_plan(solved, *plan, std::nullopt);
   if (with_all.plan == nullptr) return acted;
-  const import::TensorFile results = expect_runs(plan);
+  const TensorFile results = expect_runs(plan);
   {
     SCOPED_TRACE("with all passes");
     expect_same(expect_runs(with_all.plan), results, with_all.splits_products);

@@ -9,9 +9,10 @@ namespace {
 
 using Sketch = testing::TensorSketch;
 
-// A value that the first and the last of so many steps read, beside their chain.
-Sketch long_chain(int steps) {
+// A value that the first and the last of so many steps read, beside their chain, and a collective.
+Sketch long_chain(int steps, bool has_collective = true) {
   Sketch s;
+  if (has_collective) s.output(s.step("all_gather", {s.input({1})}, {4, 1}, 1));
   const ValueId kept = s.step("relu", {s.input({1024})}, {1024}, 1);
   ValueId x = s.step("relu", {kept}, {64}, 1);
   for (int i = 0; i < steps; ++i) x = s.step("mm", {x}, {64}, 1);
@@ -29,6 +30,11 @@ TEST(LeastPeak, CountsWhatLivesAcrossManySteps) {
 TEST(LeastPeak, LeavesOutWhatLivesAcrossFewSteps) {
   const Sketch s = long_chain(60);
   EXPECT_EQ(least_peak_bytes(s.p), 0);
+}
+
+// A group may compute it again.
+TEST(LeastPeak, IsNotKnownWithoutCollectives) {
+  EXPECT_EQ(least_peak_bytes(long_chain(300, false).p), 0);
 }
 
 // The schedule moves a gather to where it is read.
