@@ -274,7 +274,7 @@ class EntryFuser {
     const ValueId packed = pack(b, at);
     for (const Member& m : b)
       if (m.copier != kNone) place_[m.copier - first_] = {at, kPack};
-    const TensorType& operand = p_.values[packed].type;
+    const TensorType operand = p_.values[packed].type;  // values are added below
     const int64_t stride = operand.shape[0];
     const ValueId out = fresh(row_major(operand.dtype, {b[0].parts, stride}));
     placed_.push_back({{at, kCollective}, collective(b, packed, out)});
@@ -333,7 +333,7 @@ class EntryFuser {
     const uint32_t at = b.back().step;
     const bool scatters = p_.steps[at].collective.kind == CollectiveKind::kReduceScatter;
     const ValueId packed = scatters ? concatenate(b, at) : pack(b, at);
-    const TensorType& operand = p_.values[packed].type;
+    const TensorType operand = p_.values[packed].type;  // values are added below
     const ValueId out = fresh(row_major(operand.dtype, {operand.shape.back()}));
     placed_.push_back({{at, kCollective}, collective(b, packed, out)});
     int64_t offset = 0;
