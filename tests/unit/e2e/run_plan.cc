@@ -1,11 +1,13 @@
 #include "run_plan.h"
-#include "packed.h"
-#include "without_pass.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <utility>
+
+#include "packed.h"
+#include "sanitized.h"
+#include "without_pass.h"
 
 namespace shw::testing {
 
@@ -13,11 +15,21 @@ using runtime::HostTensor;
 using runtime::HostTensorView;
 using runtime::VirtualRanks;
 
+namespace {
+
+// All plans; under sanitizers a sixth of them.
+bool runs_without(const Plan& plan) {
+  constexpr uint64_t kOneIn = kSanitized ? 6 : 1;
+  return (plan.summary.graph_hash ^ plan.summary.mesh_hash) / kNumOptionalPasses % kOneIn == 0;
+}
+
+}  // namespace
+
 std::shared_ptr<const Plan> planned(std::span<const uint8_t> graph, const CompileOptions& options) {
   const auto solved = solve(graph, options);
   if (!solved) return nullptr;
   const auto plan = plan_of(*solved, options);
-  if (plan != nullptr) expect_same_without(*solved, plan, LeftOut::kOne);
+  if (plan != nullptr && runs_without(*plan)) expect_same_without(*solved, plan, LeftOut::kOne);
   return plan;
 }
 
