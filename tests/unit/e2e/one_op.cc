@@ -434,7 +434,7 @@ class Unsharded {
 
 bool same_bits(const Values& a, const Values& b) {
   return a.v.size() == b.v.size() &&
-         std::memcmp(a.v.data(), b.v.data(), a.v.size() * sizeof(double)) == 0;
+         (a.v.empty() || std::memcmp(a.v.data(), b.v.data(), a.v.size() * sizeof(double)) == 0);
 }
 
 // The same without one of the passes that a program can do without.
