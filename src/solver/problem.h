@@ -159,8 +159,7 @@ struct SolveOptions {
   // (budget_improve.h): by default three seconds.
   uint64_t improve_from = 3'000'000'000;
   // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard,
-  // and two of them each sweep over a large problem.
-  // They affect only the time taken.
+  // and two of them each sweep over a large problem. They affect only the time taken.
   uint32_t threads = 1;
   TaskExecutor tasks = {};  // runs what other threads do; none: threads are started
   Deadline deadline = {};   // when it expires, the incumbent is returned with proven = false

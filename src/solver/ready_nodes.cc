@@ -13,11 +13,9 @@ ReadyNodes::ReadyNodes(std::span<const TrwsNode> nodes, const TrwsArc* arcs, int
   places.reserve(nodes.size());  // adding needs no memory, so it cannot fail
   for (uint32_t place = 0; place < nodes.size(); ++place) {
     const uint32_t v = place_of(place);
-    const TrwsNode& node = nodes[v];
-    const uint32_t wait =
-        step > 0 ? node.first_later_arc - node.first_arc : node.end_arc - node.first_later_arc;
-    waits_for_[v].store(wait, std::memory_order_relaxed);
-    if (wait == 0) places.push_back(place);
+    const auto [first, end] = nodes[v].done(step);
+    waits_for_[v].store(end - first, std::memory_order_relaxed);
+    if (first == end) places.push_back(place);
   }
   num_places_ = static_cast<uint32_t>(places.size());
   places_ = decltype(places_)(std::greater<>(), std::move(places));
@@ -40,9 +38,7 @@ void ReadyNodes::add(uint32_t node) {
 }
 
 uint32_t ReadyNodes::finish(uint32_t node) {
-  const TrwsNode& done = nodes_[node];
-  const uint32_t first = step_ > 0 ? done.first_later_arc : done.first_arc;
-  const uint32_t end = step_ > 0 ? done.end_arc : done.first_later_arc;
+  const auto [first, end] = nodes_[node].to_come(step_);
   uint32_t next = kNone;
   for (uint32_t a = first; a < end; ++a) {
     const uint32_t other = arcs_[a].other;

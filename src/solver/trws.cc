@@ -1,8 +1,6 @@
 #include "solver/trws.h"
 
-#include <cmath>
 #include <functional>
-#include <new>
 #include <numeric>
 
 #include "solver/kernels.h"

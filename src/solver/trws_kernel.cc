@@ -99,11 +99,8 @@ SHW_MULTIVERSION void trws_run(const TrwsSweep& sweep, int64_t first, int64_t la
   for (int64_t q = first; q != last; q += step) {
     const TrwsNode& node = sweep.nodes[q];
     const uint32_t k = node.labels, stride = node.stride;
-    // Arcs to nodes that this sweep has visited, and to those still to come.
-    const uint32_t done_first = step > 0 ? node.first_arc : node.first_later_arc;
-    const uint32_t done_end = step > 0 ? node.first_later_arc : node.end_arc;
-    const uint32_t todo_first = step > 0 ? node.first_later_arc : node.first_arc;
-    const uint32_t todo_end = step > 0 ? node.end_arc : node.first_later_arc;
+    const auto [done_first, done_end] = node.done(step);
+    const auto [todo_first, todo_end] = node.to_come(step);
     const size_t slot = sweep.first_slot(static_cast<size_t>(q));
 
     double* theta = sweep.scratch;

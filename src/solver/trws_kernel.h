@@ -29,10 +29,12 @@ struct TrwsArc {
   double* out;            // message to the other end, over its labels
   uint32_t other;
   uint32_t other_stride;
-  TrwsFold* folds = nullptr;  // folded into the edge
-  uint32_t num_folds = 0;
-  uint32_t num_paying =
-      0;  // the first of them; at the prices of the others, no label costs anything
+  TrwsFold* folds = nullptr;  // folded into the edge; those first that cost something
+  uint32_t num_folds = 0, num_paying = 0;
+};
+
+struct ArcRange {
+  uint32_t first, end;
 };
 
 struct TrwsNode {
@@ -42,6 +44,12 @@ struct TrwsNode {
   uint32_t first_arc, first_later_arc,
       end_arc;    // arcs to variables before it, then to those after it
   double weight;  // 1 / max(arcs before, arcs after)
+
+  // In a sweep in the direction of `step`: arcs to nodes that it has visited, and to those to come.
+  ArcRange done(int64_t step) const {
+    return step > 0 ? ArcRange{first_arc, first_later_arc} : ArcRange{first_later_arc, end_arc};
+  }
+  ArcRange to_come(int64_t step) const { return done(-step); }
 };
 
 struct TrwsSweep {

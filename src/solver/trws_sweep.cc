@@ -126,8 +126,7 @@ Trws::Sums Trws::sums_of(const TrwsSweep& sweep, int64_t step) const {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const size_t q = step > 0 ? i : nodes_.size() - 1 - i;
     const TrwsNode& node = nodes_[q];
-    const uint32_t first = step > 0 ? node.first_later_arc : node.first_arc;
-    const uint32_t end = step > 0 ? node.end_arc : node.first_later_arc;
+    const auto [first, end] = node.to_come(step);
     const double* moved = sweep.moved + sweep.first_slot(q);
     bound.add(*moved++);
     for (uint32_t a = first; a < end; ++a) bound.add(moved[a - node.first_arc]);

@@ -194,22 +194,27 @@ TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhe
   EXPECT_GT(free.p.live_peak_bytes, 3 * 256);
 }
 
-// The gather would be over in time if it started beside the step whose result the reduction sends.
+// Scheduled within a limit. The gather would be over in time if it started beside the step whose
+// result the reduction sends.
+Sketch gather_beside_reduction(int64_t limit, double us) {
+  Sketch s;
+  s.p.arena_limit_bytes = limit;
+  const ValueId x = s.step("relu", {s.input({64})}, {64}, 10);
+  const ValueId g = s.step("relu", {x}, {4, 16}, 10);
+  const ValueId r = s.step("reduce_scatter", {g}, {16}, us);
+  const ValueId whole = s.step("all_gather", {s.input({16})}, {4, 16}, us);
+  const ValueId y = s.step("mean", {whole}, {16}, 10);
+  s.output(s.step("add", {s.step("mean", {x}, {16}, 10), y}, {16}, 10));
+  s.output(r);
+  s.run(kScheduleCollectives);
+  return s;
+}
+
 // Where nothing may start early, it comes behind the reduction, which may free that.
 TEST(ScheduleCollectives, WhereNothingMayStartEarlyAGatherStandsBehindWhatFreesMemory) {
   for (const double us : {4.0, 20.0}) {
     SCOPED_TRACE(us);
-    Sketch s;
-    s.p.arena_limit_bytes = 0;
-    const ValueId x = s.step("relu", {s.input({64})}, {64}, 10);
-    const ValueId g = s.step("relu", {x}, {4, 16}, 10);
-    const ValueId r = s.step("reduce_scatter", {g}, {16}, us);
-    const ValueId whole = s.step("all_gather", {s.input({16})}, {4, 16}, us);
-    const ValueId y = s.step("mean", {whole}, {16}, 10);
-    s.output(s.step("add", {s.step("mean", {x}, {16}, 10), y}, {16}, 10));
-    s.output(r);
-    s.run(kScheduleCollectives);
-    const Names names = s.kernels();
+    const Names names = gather_beside_reduction(0, us).kernels();
     EXPECT_LT(std::ranges::find(names, "reduce_scatter"), std::ranges::find(names, "all_gather"));
   }
 }
@@ -218,22 +223,9 @@ TEST(ScheduleCollectives, WhereNothingMayStartEarlyAGatherStandsBehindWhatFreesM
 TEST(ScheduleCollectives, WithinALimitHoldsNoMoreThanWhereNothingMayStartEarly) {
   for (const double us : {4.0, 20.0}) {
     SCOPED_TRACE(us);
-    const auto peak_within = [us](int64_t limit) {
-      Sketch s;
-      s.p.arena_limit_bytes = limit;
-      const ValueId x = s.step("relu", {s.input({64})}, {64}, 10);
-      const ValueId g = s.step("relu", {x}, {4, 16}, 10);
-      const ValueId r = s.step("reduce_scatter", {g}, {16}, us);
-      const ValueId whole = s.step("all_gather", {s.input({16})}, {4, 16}, us);
-      const ValueId y = s.step("mean", {whole}, {16}, 10);
-      s.output(s.step("add", {s.step("mean", {x}, {16}, 10), y}, {16}, 10));
-      s.output(r);
-      s.run(kScheduleCollectives);
-      return live_peak_bytes(s.p);
-    };
-    const int64_t least = peak_within(0);
+    const int64_t least = live_peak_bytes(gather_beside_reduction(0, us).p);
     for (const int64_t limit : {least, least + 64, least + 128})
-      EXPECT_LE(peak_within(limit), limit);
+      EXPECT_LE(live_peak_bytes(gather_beside_reduction(limit, us).p), limit);
   }
 }
 
