@@ -68,7 +68,7 @@ class EntryOrders {
 
   // Of the order as it stands.
   Simulation simulated() {
-    Simulation s = simulate(p_, entry_);
+    Simulation s = simulate(p_, entry_, {.only_times = true});
     us_ = s.total_us;
     return s;
   }
@@ -98,7 +98,7 @@ class EntryOrders {
         if (schedule.is_prefetchable(i) ||
             (finish_late && schedule.only_finishes(i) && !is_part(p, entry.first_step + i)))
           us[entry.first_step + i] = 0;
-      for (const SimulatedStep& s : simulate(p, entry, {.step_us = us}).steps)
+      for (const SimulatedStep& s : simulate(p, entry, {.step_us = us, .only_times = true}).steps)
         starts.push_back(s.start_us);
     }
     const EntrySchedule schedule;
@@ -188,12 +188,11 @@ class Scheduler {
   Status attempt(const Lead& lead, bool finish_late) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead, finish_late);
-    std::vector<Simulation> as_placed = simulations();
     if (finish_late) {
+      const std::vector<Simulation> as_placed = simulations();
       for (size_t e = 0; e < entries_.size(); ++e) entries_[e].finish(as_placed[e], lead);
-      as_placed = simulations();
     }
-    consider(as_placed, lead);
+    consider(simulations(), lead);
     return {};
   }
 

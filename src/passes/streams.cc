@@ -61,7 +61,8 @@ class Synchroniser {
   void begin_entry(size_t number) {  // everything before it is over
     if (!simulations_.empty()) {
       simulation_ = &simulations_[number];
-      const int64_t at_once = simulation_->live.peak[static_cast<size_t>(StorageKind::kArena)];
+      const int64_t at_once =
+          live_curves(p_, p_.entries[number]).peak[static_cast<size_t>(StorageKind::kArena)];
       limit_bytes_ = std::min(p_.arena_limit_bytes, at_once + p_.prefetch_bytes);
     }
     std::ranges::fill(known_, kNever);

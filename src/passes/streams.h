@@ -26,9 +26,10 @@ namespace shw {
 // Sets Program::streams and of each step the stream.
 void number_streams(Program& program);
 // Sets Program::num_events, and of each step waits and records, for the order as it stands.
-// `simulations`: by entry, what simulate() says of the program once it is synchronised without
-// them; then operands are also freed early. That changes no time unless memory is short. `groups`:
-// of the order; then only the first step of a group waits, for all of them. Null: each step does.
+// `simulations`: by entry, the times that simulate() gives the program once it is synchronised
+// without them; then operands are also freed early. That changes no time unless memory is short.
+// `groups`: of the order; then only the first step of a group waits, for all of them. Null: each
+// step does.
 void synchronise(Program& program, std::span<const Simulation> simulations = {},
                  const GroupsToCome* groups = nullptr);
 

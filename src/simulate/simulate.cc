@@ -25,24 +25,30 @@ class Run {
   Simulation run() {
     for (uint32_t i = 0; i < entry_.num_steps; ++i) {
       run_step(entry_.first_step + i);
-      extend_chain(entry_.first_step + i);
+      if (!o_.only_times) extend_chain(entry_.first_step + i);
     }
     expose(last_.step, free_[0].us, last_.us);
     result_.total_us = last_.us;
+    for (const SimulatedQueue& q : result_.queues)
+      if (q.kind == QueueKind::kCommunicator) result_.exposed_us += q.exposed_us;
+    if (!o_.only_times) {
+      find_paths();
+      result_.live = live_curves(p_, entry_, o_.in_host);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void find_paths() {
     result_.critical_path = path_to(last_.step, [&](uint32_t s) { return result_.at(s).cause; });
     result_.longest_chain_us = chain_.us;
     result_.longest_chain =
         path_to(chain_.step, [&](uint32_t s) { return chain_before_[local(s)]; });
     result_.lower_bound_us = chain_.us;
-    for (const SimulatedQueue& q : result_.queues) {
+    for (const SimulatedQueue& q : result_.queues)
       result_.lower_bound_us = std::max(result_.lower_bound_us, q.busy_us);
-      if (q.kind == QueueKind::kCommunicator) result_.exposed_us += q.exposed_us;
-    }
-    result_.live = live_curves(p_, entry_, o_.in_host);
-    return std::move(result_);
   }
 
- private:
   uint32_t local(uint32_t step) const { return step - entry_.first_step; }
   double duration(uint32_t i) const {
     const double us = o_.step_us.empty() ? p_.steps[i].cost_us : o_.step_us[i];
@@ -182,7 +188,7 @@ Simulation simulate(const Program& program, const ProgramEntry& entry,
 double simulated_us(const Program& program) {
   double us = 0;
   for (const ProgramEntry& entry : program.entries)
-    us += entry.weight * simulate(program, entry).total_us;
+    us += entry.weight * simulate(program, entry, {.only_times = true}).total_us;
   return us;
 }
 

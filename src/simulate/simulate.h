@@ -39,6 +39,8 @@ struct SimulationOptions {
   double launch_us = 0;
   std::span<const double> step_us{};   // by step of the program; empty: ProgramStep::cost_us
   std::span<const uint8_t> in_host{};  // by storage, 1: in host memory; empty: none is
+  // Only steps, queues and sums of times: no paths, no bound, and nothing of what lives.
+  bool only_times = false;
 };
 
 enum class QueueKind : uint8_t { kCompute = 0, kCommunicator = 1, kToHost = 2, kFromHost = 3 };

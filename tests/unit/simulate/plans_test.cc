@@ -62,6 +62,20 @@ TEST_P(SimulatedPlans, LieBetweenTheirBoundAndOneStepAfterAnother) {
   }
 }
 
+TEST_P(SimulatedPlans, HaveTheSameTimesWhereNothingElseIsAsked) {
+  for (const ProgramEntry& entry : program_.entries) {
+    const Simulation s = simulate(program_, entry);
+    const Simulation times = simulate(program_, entry, {.only_times = true});
+    EXPECT_EQ(times.total_us, s.total_us);
+    EXPECT_EQ(times.exposed_us, s.exposed_us);
+    ASSERT_EQ(times.steps.size(), s.steps.size());
+    for (size_t i = 0; i < s.steps.size(); ++i) {
+      EXPECT_EQ(times.steps[i].start_us, s.steps[i].start_us);
+      EXPECT_EQ(times.steps[i].cause, s.steps[i].cause);
+    }
+  }
+}
+
 // The sharper bound holds for any order, so also where every step blocks compute.
 TEST_P(SimulatedPlans, TakeNoLessThanTheBoundOfAllOrders) {
   Program serial = program_;
