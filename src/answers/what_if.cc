@@ -10,13 +10,14 @@ Result<WhatIf> what_if(std::span<const uint8_t> graph_bytes, const CompileOption
   SHW_ASSIGN_OR_RETURN(std::unique_ptr<const PreparedModel> model,
                        PreparedModel::create(graph_bytes, before, monitor));
   out.shared = model->serves(after);
-  solver::SolveOptions first = before.solver, second = after.solver;
-  first.keep_warm = out.shared;
-  first.deadline = first.deadline.after_share(0.5);  // half of the time for each plan
+  CompileOptions first = before;
+  first.solver.keep_warm = out.shared;
+  first.solver.deadline = first.solver.deadline.after_share(0.5);  // half of the time for each plan
+  solver::SolveOptions second = after.solver;
   SHW_ASSIGN_OR_RETURN(const ConstrainedModel was,
-                       ConstrainedModel::create(*model, before, monitor));
-  SHW_ASSIGN_OR_RETURN(const Placed placed, answer(was, first, monitor));
-  SHW_ASSIGN_OR_RETURN(out.before, finish(*model, before, placed, monitor));
+                       ConstrainedModel::create(*model, first, monitor));
+  SHW_ASSIGN_OR_RETURN(const Placed placed, answer(was, first.solver, monitor));
+  SHW_ASSIGN_OR_RETURN(out.before, finish(*model, first, placed, monitor));
   if (out.shared) {
     second.warm = placed.warm.get();  // prefer the same choices among equals
   } else {

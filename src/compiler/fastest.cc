@@ -347,7 +347,8 @@ Result<Fastest> fastest(const ConstrainedModel& question, double limit_bytes,
 Result<Fastest> fastest_of(const Placed& cheapest, std::span<const KnownPlacement> known,
                            const ConstrainedModel& question, double limit_bytes,
                            const solver::SolveOptions& options, Monitor& monitor) {
-  return FastestSearch(known, question, limit_bytes, options, monitor).run(cheapest);
+  Monitor timed = improving_until(options.deadline, monitor);
+  return FastestSearch(known, question, limit_bytes, options, timed).run(cheapest);
 }
 
 Result<Placed> answer(const ConstrainedModel& question, const solver::SolveOptions& options,

@@ -79,6 +79,7 @@ PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options
 
 Result<Compiled> finish(const PreparedModel& model, const CompileOptions& options,
                         const Placed& placed, Monitor& monitor) {
+  Monitor timed = improving_until(options.solver.deadline, monitor);
   Compiled out;
   out.phases = model.phases();
   out.phases.push_back({"solve", placed.seconds});
@@ -91,9 +92,9 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   if (placed.program != nullptr) {
     out.plan.program = *placed.program;
   } else {
-    SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(model, placed, monitor, &passes_s));
+    SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(model, placed, timed, &passes_s));
   }
-  SHW_RETURN_IF_ERROR(pack_for_long(out.plan.program, monitor));
+  SHW_RETURN_IF_ERROR(pack_for_long(out.plan.program, timed));
   watch.stop();
   out.phases.back().seconds -= passes_s;
   out.phases.push_back({"passes", passes_s});

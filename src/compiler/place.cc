@@ -73,8 +73,9 @@ Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::Solve
 // If nothing was found, the search for the lowest peak may still find a placement that fits.
 Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_bytes,
                                 const solver::SolveOptions& options, bool explain_failure,
-                                Monitor& monitor, Wanted wanted = Wanted::kFastest,
+                                Monitor& owner, Wanted wanted = Wanted::kFastest,
                                 const LowestPeak* known = nullptr) {
+  Monitor monitor = improving_until(options.deadline, owner);
   double bound_us = -HUGE_VAL;
   Result<Placed> placed =
       solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us, wanted);

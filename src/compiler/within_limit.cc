@@ -472,7 +472,8 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
                             const solver::SolveOptions& options, Monitor& monitor, Weighs weighs,
                             double* bound_us, Wanted wanted, double beat_us) {
   if (limit_bytes > 0) {
-    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, monitor, beat_us);
+    Monitor timed = improving_until(options.deadline, monitor);
+    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, wanted, timed, beat_us);
     Result<Placed> placed = rounds.run();
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;

@@ -30,7 +30,7 @@ class Ejection {
     begin_with(offsets);
     while (!out_.empty()) {
       SHW_RETURN_IF_ERROR(monitor.poll());
-      if (max_tests <= 0) return false;
+      if (max_tests <= 0 || monitor.improve_until.passed()) return false;
       const uint32_t life = out_.back();
       out_.pop_back();
       find_meeting(lives_[life], by_offset_, meeting_);

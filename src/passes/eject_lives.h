@@ -20,8 +20,8 @@ namespace shw {
 enum class EjectionCost : uint8_t { kArea, kRootOfArea };
 
 // All lifetimes have steps and bytes. True: all fit, and `offsets` say where; otherwise these stay
-// as they are. Takes off what it compares from `max_tests`, and ends when nothing is left of them.
-// Random numbers are the same on all machines.
+// as they are. Takes off what it compares from `max_tests`, and ends when nothing is left of them,
+// or with Monitor::improve_until. Random numbers are the same on all machines.
 Result<bool> eject_lives(std::span<const Life> lives, int64_t arena_bytes, EjectionCost cost,
                          uint32_t seed, int64_t& max_tests, std::vector<int64_t>& offsets,
                          Monitor& monitor);

@@ -96,7 +96,8 @@ Status pack_tightly(Program& program, Monitor& monitor) {
 }
 
 Status pack_for_long(Program& program, Monitor& monitor) {
-  if (program.arena_bytes <= small_arena(program.live_peak_bytes)) return {};
+  const bool is_small = program.arena_bytes <= small_arena(program.live_peak_bytes);
+  if (is_small || monitor.improve_until.passed()) return {};
   std::vector<Life> lives = lives_of(program);
   const std::vector<int64_t> live = live_bytes(lives, program.steps.size());
   SHW_ASSIGN_OR_RETURN(const int64_t bytes,

@@ -18,7 +18,7 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, M
 
 Status pack_tightly(Program& program, Monitor& monitor);
 // Of a program that is the answer: packs its arena once more, for longer, if that is not near what
-// lives at the fullest step.
+// lives at the fullest step, and there is time.
 Status pack_for_long(Program& program, Monitor& monitor);
 
 }  // namespace shw

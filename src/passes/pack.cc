@@ -13,7 +13,7 @@
 // 2 to 4 are bounded by work: some 40, 50 and 500 ms, and the last for kLong three times as long.
 // If a first skyline would take too long, as for hundreds of thousands of lifetimes, a free list
 // places them in order of time. Arenas are the same on all machines: so are the random numbers, and
-// keys only add, multiply and take roots.
+// keys only add, multiply and take roots. At Monitor::improve_until the best one so far is taken.
 #include "passes/pack.h"
 
 #include <algorithm>
@@ -250,7 +250,10 @@ class Packer {
   const Arena& best() const { return best_; }
 
  private:
-  bool is_done() const { return gives_up_ || best_.bytes <= goal_; }
+  bool is_done() const {
+    return gives_up_ || best_.bytes <= goal_ ||
+           (!best_.offsets.empty() && monitor_.improve_until.passed());
+  }
 
   Status place(int64_t max_tests) {
     SHW_ASSIGN_OR_RETURN(const bool placed,

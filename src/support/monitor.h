@@ -28,6 +28,7 @@ class Monitor {
   std::function<bool(const Progress&)> on_progress;  // returns true to cancel; may be empty
   const std::atomic<bool>* cancel = nullptr;         // may be null
   Deadline deadline;                                 // of work without a partial result
+  Deadline improve_until;  // work that improves what it has ends then, and returns that
 
   // CANCELLED if the flag is raised or a progress callback requested it; DEADLINE_EXCEEDED.
   Status poll() const {
@@ -50,5 +51,12 @@ class Monitor {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool stop_ = false;
 };
+
+// The same, for work whose result is wanted by then, however good it is.
+inline Monitor improving_until(const Deadline& deadline, const Monitor& monitor) {
+  Monitor timed = monitor;
+  timed.improve_until = deadline;
+  return timed;
+}
 
 }  // namespace shw

@@ -11,6 +11,7 @@ namespace shw {
 inline Monitor quiet(Monitor& owner, std::string_view phase = "solve") {
   Monitor monitor;
   monitor.cancel = owner.cancel;
+  monitor.improve_until = owner.improve_until;
   monitor.on_progress = [&owner, phase](const Progress&) {
     return !owner.report({.phase = phase}).ok();
   };

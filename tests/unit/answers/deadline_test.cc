@@ -8,7 +8,7 @@
 #include "answers/search.h"
 #include "answers/what_if.h"
 #include "compiler/pareto.h"
-#include "packed.h"
+#include "compiler/pipeline.h"
 #include "sanitized.h"
 #include "unit/answers/planned.h"
 
@@ -71,7 +71,7 @@ class Timed : public ::testing::TestWithParam<double> {
 TEST_P(Timed, PlanWithinMemory) {
   options_.memory_limit_bytes = 3'000'000'000;
   const auto made = model();
-  const auto compiled = shw::testing::compile_packed(*made, options_, monitor_);
+  const auto compiled = compile(*made, options_, monitor_);
   if (!answered(compiled.status())) return;
   const PlanSummary& s = compiled->plan.summary;
   EXPECT_LE(s.memory_program_bytes, options_.memory_limit_bytes);
@@ -82,7 +82,7 @@ TEST_P(Timed, PlanWithinMemory) {
 TEST_P(Timed, PlanWithinTooLittleMemory) {
   options_.memory_limit_bytes = 1'800'000'000;
   const auto made = model();
-  const auto compiled = shw::testing::compile_packed(*made, options_, monitor_);
+  const auto compiled = compile(*made, options_, monitor_);
   ASSERT_FALSE(compiled.ok());
 }
 

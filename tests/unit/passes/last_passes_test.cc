@@ -71,5 +71,18 @@ TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
   EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // where steps run one after another
 }
 
+TEST(LastPasses, AnArenaIsPackedForLongWhereThereIsTime) {
+  Sketch s = chain();
+  Monitor monitor;
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
+  const int64_t bytes = s.p.arena_bytes;
+  s.p.arena_bytes += bytes;
+  Monitor timed = improving_until(Deadline::in(1e-9), monitor);
+  ASSERT_TRUE(pack_for_long(s.p, timed).ok());
+  EXPECT_EQ(s.p.arena_bytes, 2 * bytes);
+  ASSERT_TRUE(pack_for_long(s.p, monitor).ok());
+  EXPECT_EQ(s.p.arena_bytes, bytes);
+}
+
 }  // namespace
 }  // namespace shw

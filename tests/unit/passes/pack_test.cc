@@ -16,11 +16,10 @@ struct Packed {
   int64_t peak = 0, arena = 0;
 };
 
-Packed packed(std::vector<Life> lives, int64_t fitting_bytes = INT64_MAX) {
+Packed packed(std::vector<Life> lives, int64_t fitting_bytes = INT64_MAX, Monitor monitor = {}) {
   uint32_t steps = 1;
   for (const Life& l : lives) steps = std::max(steps, l.end);
   const std::vector<int64_t> live = live_bytes(lives, steps);
-  Monitor monitor;
   const auto arena = pack(lives, live, 0, fitting_bytes, monitor);
   EXPECT_TRUE(arena.ok());
   return {std::move(lives), std::ranges::max(live), *arena};
@@ -187,6 +186,18 @@ TEST(Pack, PlacesHugeProgramsInOrderOfTime) {
   for (uint32_t i = 0; i < 30'000; ++i) lives.push_back({i, i, 60'000 - i, 64, 0});
   const Packed p = packed(std::move(lives));
   EXPECT_EQ(p.arena, p.peak);
+}
+
+TEST(Pack, EndsWithWhatItHasWhenTimeIsOver) {
+  std::mt19937 random(1);
+  int64_t more = 0;
+  for (int n = 0; n < 100; ++n) {
+    const std::vector<Life> lives = random_lives(random);
+    const Packed first = packed(lives, INT64_MAX, improving_until(Deadline::in(1e-9), {}));
+    expect_valid(first);
+    more += first.arena - packed(lives).arena;
+  }
+  EXPECT_GT(more, 0);
 }
 
 TEST(Pack, StopsWhenCancelled) {
