@@ -100,7 +100,7 @@ class ChoicesNearLimit {
     const int64_t room = limit_bytes_ - attempts_.beside_bytes();
     for (const int64_t share : {4, 2, 1})
       if (const uint32_t k =
-              choices_.first_keeping(room + attempts_.program().prefetch_bytes / share);
+              choices_.first_keeping(room + attempts_.options().passes.prefetch_bytes / share);
           k < first_freely)
         SHW_RETURN_IF_ERROR(attempts_.attempt(choices_.choice(k), bounded()).status());
     // More repetitions, as a lower limit would ask for: some hide collectives.

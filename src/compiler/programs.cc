@@ -48,15 +48,16 @@ void set_bases(Program& program, const cost::CollectiveModel& model) {
   }
 }
 
-void bound_schedule(const PreparedModel& model, Program& program) {
+PassOptions pass_options(const PreparedModel& model) {
   const CompileOptions& options = model.options();
   const int64_t cores = model.collectives().hardware().device.shared_cores;
-  program.overlaps = cores == 0 || model.mesh().num_ranks() < cores;
-  program.lends_outputs = options.lend_outputs;
-  if (options.prefetch_bytes > 0) program.prefetch_bytes = options.prefetch_bytes;
-  if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
+  PassOptions passes{.overlaps = cores == 0 || model.mesh().num_ranks() < cores,
+                     .lends_outputs = options.lend_outputs};
+  if (options.prefetch_bytes > 0) passes.prefetch_bytes = options.prefetch_bytes;
+  if (options.prefetch_depth > 0) passes.prefetch_depth = options.prefetch_depth;
   if (options.products_between_reductions > 0)
-    program.products_between_reductions = options.products_between_reductions;
+    passes.products_between_reductions = options.products_between_reductions;
+  return passes;
 }
 
 FusePrices fuse_prices(const PreparedModel& model) {
@@ -72,21 +73,23 @@ HostLink host_link(const PreparedModel& model) {
 }
 
 // The schedule and the memory plan.
-Status finish(const PreparedModel& model, int64_t room_bytes, Program& program, Monitor& monitor) {
+Status finish(const PreparedModel& model, int64_t room_bytes, const PassOptions& options,
+              Program& program, Monitor& monitor) {
   const int64_t fuse_bytes = model.options().fuse_bytes;
   if (fuse_bytes > 0)
-    SHW_RETURN_IF_ERROR(schedule_fused(program, fuse_bytes, fuse_prices(model), monitor).status());
-  return run_last_passes(program, room_bytes, Packing::kTight, monitor);
+    SHW_RETURN_IF_ERROR(
+        schedule_fused(program, fuse_bytes, fuse_prices(model), options, monitor).status());
+  return run_last_passes(program, room_bytes, Packing::kTight, options, monitor);
 }
 
 // With rows split, too, which holds more: where that fits and is faster.
-Status finish_within(const PreparedModel& model, int64_t room_bytes, Program& program,
-                     Monitor& monitor) {
+Status finish_within(const PreparedModel& model, int64_t room_bytes, const PassOptions& options,
+                     Program& program, Monitor& monitor) {
   Program split = program;
   const bool splits = split_rows(split, fuse_prices(model)) > 0;
-  SHW_RETURN_IF_ERROR(finish(model, room_bytes, program, monitor));
+  SHW_RETURN_IF_ERROR(finish(model, room_bytes, options, program, monitor));
   if (!splits || scratch_bytes(program) > room_bytes) return {};
-  SHW_RETURN_IF_ERROR(finish(model, room_bytes, split, monitor));
+  SHW_RETURN_IF_ERROR(finish(model, room_bytes, options, split, monitor));
   if (scratch_bytes(split) <= room_bytes && simulated_us(split) < simulated_us(program))
     program = std::move(split);
   return {};
@@ -114,12 +117,13 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
   const bool is_bounded =
       limit_bytes > 0 && !recomputes_within(model, static_cast<double>(limit_bytes));
   const int64_t room = limit_bytes - bytes_of(model, program);
-  if (is_bounded) program.arena_limit_bytes = copies.merges ? room : 0;
+  PassOptions passes = pass_options(model);
+  if (is_bounded) passes.arena_limit_bytes = copies.merges ? room : 0;
   static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
-  SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
-  if (is_bounded) program.arena_limit_bytes = copies.leads ? room : 0;
+  SHW_RETURN_IF_ERROR(run_passes(program, kBefore, passes, monitor).status());
+  if (is_bounded) passes.arena_limit_bytes = copies.leads ? room : 0;
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
-    const WithinOptions options{beat_us, model.options().fuse_bytes, fuse_prices(model),
+    const WithinOptions options{beat_us, passes, model.options().fuse_bytes, fuse_prices(model),
                                 host_link(model)};
     SHW_ASSIGN_OR_RETURN(program, recompute_within(program, model.graph(), room, options, monitor));
   } else {
@@ -127,17 +131,18 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
       static constexpr const PassDef* kBehind[] = {&kDeadSteps};
       SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
       fuse_gather_chains(program, fuse_prices(model));
-      SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
+      SHW_RETURN_IF_ERROR(run_passes(program, kBehind, passes, monitor).status());
     }
-    split_batches(program, fuse_prices(model));
+    if (passes.overlaps) split_batches(program, fuse_prices(model));
     if (limit_bytes == 0) {
-      SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), monitor));
-      SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, program, monitor));
+      SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), passes, monitor));
+      SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, passes, program, monitor));
     } else {
-      if (!must_finish && least_peak_bytes(program) - lendable_bytes(program) > room) return false;
+      const int64_t lendable = passes.lends_outputs ? lendable_bytes(program) : 0;
+      if (!must_finish && least_peak_bytes(program) - lendable > room) return false;
       SHW_RETURN_IF_ERROR(wanted == Wanted::kAnyThatFits
-                              ? finish(model, room, program, monitor)
-                              : finish_within(model, room, program, monitor));
+                              ? finish(model, room, passes, program, monitor)
+                              : finish_within(model, room, passes, program, monitor));
     }
   }
   return limit_bytes == 0 || bytes_of(model, program) <= limit_bytes;
@@ -168,7 +173,6 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     SHW_ASSIGN_OR_RETURN(
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
-    bound_schedule(model, program);
     const auto start = std::chrono::steady_clock::now();
     SHW_ASSIGN_OR_RETURN(fits, run_all_passes(model, limit, policy, program, beat_us,
                                               repeats || is_smallest, wanted, monitor));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/graph.h"
+#include "passes/pass_options.h"
 #include "passes/schedule_fused.h"
 #include "plan/program.h"
 #include "recompute/offload.h"
@@ -17,6 +18,7 @@ struct WithinOptions {
   // The step of another placement that fits: what takes as long need not be found. The result may
   // then not fit, although something would.
   double beat_us = kEndless;
+  PassOptions passes{};    // but for limits, and groups that free memory
   int64_t fuse_bytes = 0;  // of schedule_fused(); 0: nothing is fused
   FusePrices fuse_prices{};
   HostLink host{};

@@ -40,14 +40,14 @@ int64_t least_scratch(const Program& p) {
 }
 
 // Of a scheduled program.
-int64_t scheduled_peak_bytes(const Program& p) {
-  if (!p.groups_free_memory) return live_peak_bytes(p);
+int64_t scheduled_peak_bytes(const Program& p, bool with_groups) {
+  if (!with_groups) return live_peak_bytes(p);
   return std::ranges::max(live_bytes(lives_of(p, groups_to_come(p)), p.steps.size()));
 }
 
-Status run_pass(const PassDef& pass, Program& p, Monitor& monitor) {
+Status run_pass(const PassDef& pass, Program& p, const PassOptions& options, Monitor& monitor) {
   const PassDef* const passes[] = {&pass};
-  return run_passes(p, passes, monitor).status();
+  return run_passes(p, passes, options, monitor).status();
 }
 
 }  // namespace
@@ -60,7 +60,9 @@ RepeatAttempts::RepeatAttempts(const Program& program, const Graph& graph,
       limit_bytes_(limit_bytes),
       options_(options),
       monitor_(monitor),
-      rules_{.copy_us = options.fuse_prices.copy_us, .kept_nodes = kept_nodes(graph)},
+      rules_{.copy_us = options.fuse_prices.copy_us,
+             .kept_nodes = kept_nodes(graph),
+             .overlaps = options.passes.overlaps},
       rules_with_groups_(rules_) {
   rules_with_groups_.with_groups = true;
 }
@@ -78,7 +80,7 @@ double RepeatAttempts::busy_us(const Program& p) {
 Result<double> RepeatAttempts::least_us(const std::vector<Repeated>& repeated) const {
   Program p = program_;
   repeat(p, repeated);
-  SHW_RETURN_IF_ERROR(run_pass(kDeadSteps, p, monitor_));
+  SHW_RETURN_IF_ERROR(run_pass(kDeadSteps, p, options_.passes, monitor_));
   return busy_us(p);
 }
 
@@ -87,7 +89,7 @@ Result<Program> RepeatAttempts::repeated_program(const std::vector<Repeated>& re
   Program p = program_;
   repeat(p, repeated);
   if (options_.fuse_prices.collective_us) fuse_gather_chains(p, options_.fuse_prices);
-  SHW_RETURN_IF_ERROR(run_pass(kDeadSteps, p, monitor_));
+  SHW_RETURN_IF_ERROR(run_pass(kDeadSteps, p, options_.passes, monitor_));
   if (with_groups) order_compactly(p);
   return p;
 }
@@ -108,18 +110,19 @@ Result<bool> RepeatAttempts::attempt(const std::vector<Repeated>& repeated, cons
 
 Result<bool> RepeatAttempts::attempt(Program p, const std::vector<Repeated>& repeated,
                                      const Room& room, const Shortening& shortening) {
-  p.groups_free_memory = shortening.with_groups;
+  const PassOptions options = pass_options(room, shortening);
   if (!finish_unscheduled(p, room, uses_host_)) return false;
-  SHW_RETURN_IF_ERROR(run_pass(kScheduleCollectives, p, monitor_));
+  SHW_RETURN_IF_ERROR(run_pass(kScheduleCollectives, p, options, monitor_));
   const double us = simulated_us(p);
   if (room.arena_limit_bytes == INT64_MAX && !room.prefetch_bytes)
     free_us_ = std::min(free_us_, us);
   const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
   if (skips_slower_ && us >= least_us &&
       shortening.more_us + choices_.excess_us(repeated, 0) >= least_excess_us_)
-    return scheduled_peak_bytes(p) - lendable_bytes(p) <= limit_bytes_;
-  SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
-  p.prefetch_bytes = program_.prefetch_bytes;
+    return scheduled_peak_bytes(p, shortening.with_groups) -
+               (options.lends_outputs ? lendable_bytes(p) : 0) <=
+           limit_bytes_;
+  SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, options, monitor_));
   const bool fits = scratch_bytes(p) <= limit_bytes_;
   beside_bytes_ = least_scratch(p) - choices_.kept_bytes(repeated);
   const double excess_us =
@@ -147,19 +150,25 @@ Status RepeatAttempts::attempt_with_less_room(const Program& p,
   SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(p, repeated, room, shortening));
   for (const int64_t sixteenths : {12, 8, 4, 1})
     if (fits_late) {
-      room.prefetch_bytes = program_.prefetch_bytes / 16 * sixteenths;
+      room.prefetch_bytes = options_.passes.prefetch_bytes / 16 * sixteenths;
       SHW_RETURN_IF_ERROR(attempt(p, repeated, room, shortening).status());
     }
   return {};
 }
 
+PassOptions RepeatAttempts::pass_options(const Room& room, const Shortening& shortening) const {
+  PassOptions options = options_.passes;
+  options.arena_limit_bytes = room.arena_limit_bytes;
+  if (room.prefetch_bytes) options.prefetch_bytes = *room.prefetch_bytes;
+  options.groups_free_memory = shortening.with_groups;
+  return options;
+}
+
 // False: no rows can be split where they are to be.
 bool RepeatAttempts::finish_unscheduled(Program& p, const Room& room, bool uses_host) const {
-  p.arena_limit_bytes = room.arena_limit_bytes;
-  if (room.prefetch_bytes) p.prefetch_bytes = *room.prefetch_bytes;
   if (uses_host) offload(p, options_.host);
   if (!options_.fuse_prices.collective_us) return !room.splits_rows;
-  split_batches(p, options_.fuse_prices);
+  if (options_.passes.overlaps) split_batches(p, options_.fuse_prices);
   return !room.splits_rows || split_rows(p, options_.fuse_prices) > 0;
 }
 
@@ -178,12 +187,11 @@ Status RepeatAttempts::fuse_best() {
   SHW_ASSIGN_OR_RETURN(Program p, repeated_program(best_->repeated, shortening.with_groups));
   if (shortening.live_bytes < INT64_MAX)
     shorten_lives(p, shortening.live_bytes, life_rules(shortening.with_groups));
-  p.groups_free_memory = shortening.with_groups;
   finish_unscheduled(p, room, best_->uses_host);
+  const PassOptions options = pass_options(room, shortening);
   SHW_RETURN_IF_ERROR(
-      schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
-  SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
-  p.prefetch_bytes = program_.prefetch_bytes;
+      schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, options, monitor_).status());
+  SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, options, monitor_));
   const double us = simulated_us(p);
   if (scratch_bytes(p) <= limit_bytes_ && us < best_us_)
     best_->program = std::move(p), best_us_ = us;
@@ -193,7 +201,7 @@ Status RepeatAttempts::fuse_best() {
 Result<Program> RepeatAttempts::take_best() {
   Program& p = best_->program;
   p.recompute_excess_us = fits_ ? least_excess_us_ : best_->excess_us;
-  SHW_RETURN_IF_ERROR(pack_tightly(p, monitor_));
+  SHW_RETURN_IF_ERROR(pack_tightly(p, options_.passes, monitor_));
   return std::move(p);
 }
 

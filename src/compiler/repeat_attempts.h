@@ -104,6 +104,7 @@ class RepeatAttempts {
     bool uses_host = false;
   };
   bool finish_unscheduled(Program& p, const Room& room, bool uses_host) const;
+  PassOptions pass_options(const Room& room, const Shortening& shortening) const;
 
   const Program& program_;
   const RepeatChoices& choices_;

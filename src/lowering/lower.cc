@@ -67,8 +67,7 @@ class Lowering {
     const auto is_part = [](int64_t axis) { return axis >= kFirstMeshPart; };
     for (const ProgramStep& s : program_.steps)
       if (std::ranges::any_of(s.collective.axes, is_part) ||
-          (s.kernel == "local_slice" &&
-           std::ranges::any_of(s.attrs.get_ints(AttrKey::kDims), is_part)))
+          (is_local_slice(s) && std::ranges::any_of(s.attrs.get_ints(AttrKey::kDims), is_part)))
         return;
     for (Mesh::Axis& a : program_.mesh) a.parts.clear();
   }

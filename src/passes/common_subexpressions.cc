@@ -21,8 +21,9 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(Program& program)
+  Merger(Program& program, int64_t limit_bytes)
       : p_(program),
+        limit_bytes_(limit_bytes),
         storage_(program.storages.size()),
         touched_(touched_storages(program)),
         live_(LiveBytes::of(program, touched_)) {
@@ -97,7 +98,7 @@ class Merger {
         if (really) {
           live_.add(from, step, bytes);
           t.last = std::max(t.last, touched_[p_.values[again.outputs[k]].storage.v].last);
-        } else if (from < step && live_.room_from(from, step, bytes, p_.arena_limit_bytes) > from) {
+        } else if (from < step && live_.room_from(from, step, bytes, limit_bytes_) > from) {
           return false;
         }
       }
@@ -138,6 +139,7 @@ class Merger {
   }
 
   Program& p_;
+  const int64_t limit_bytes_;         // of scratch
   std::vector<uint8_t> overwritten_;  // by storage
   std::vector<uint32_t> storage_;     // by storage: the storage that holds the same value
   std::vector<Touched> touched_;      // by storage
@@ -145,8 +147,9 @@ class Merger {
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
 };
 
-Result<uint32_t> run_common_subexpressions(Program& p, Monitor& monitor) {
-  return Merger(p).run(monitor);
+Result<uint32_t> run_common_subexpressions(Program& p, const PassOptions& options,
+                                           Monitor& monitor) {
+  return Merger(p, options.arena_limit_bytes).run(monitor);
 }
 
 }  // namespace

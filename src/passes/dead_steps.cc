@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-Result<uint32_t> run_dead_steps(Program& p, Monitor& monitor) {
+Result<uint32_t> run_dead_steps(Program& p, const PassOptions&, Monitor& monitor) {
   // Backwards: a storage is live if a remaining step reads it.
   std::vector<uint8_t> keep(p.steps.size(), 0), wanted(p.storages.size(), 0);
   for (uint32_t i = 0; i < p.storages.size(); ++i)

@@ -40,11 +40,9 @@ struct EntrySchedule::Times {
   std::vector<uint32_t> anchor;   // the compute step in front of which it stands
 };
 
-EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, bool finish_late)
-    : count_(entry.num_steps),
-      needs_(program, entry),
-      limit_bytes_(program.arena_limit_bytes),
-      live_(0) {
+EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, int64_t limit_bytes,
+                             bool finish_late)
+    : count_(entry.num_steps), needs_(program, entry), limit_bytes_(limit_bytes), live_(0) {
   std::map<std::vector<uint8_t>, uint32_t> queues;
   compute_before_.assign(count_ + 1, 0);
   const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
@@ -54,7 +52,7 @@ EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, 
     queue_.push_back(on_link
                          ? queues.try_emplace(queue_key(program, s), queues.size()).first->second
                          : kNoQueue);
-    movable_.push_back(on_link || s.kernel == "local_slice");
+    movable_.push_back(on_link || is_local_slice(s));
     makes_bytes_.push_back(0);
     for (ValueId v : s.outputs)
       if (program.lies_in(v, StorageKind::kArena))
@@ -116,7 +114,7 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
   const auto is_collective = [&](uint32_t i) { return queue_[i] != kNoQueue; };
   const auto unpacks = [&](uint32_t i) {
     return finishes_[i] ||
-           (steps[i].kernel == "clone" && std::ranges::any_of(needs_.before(i), is_collective));
+           (is_copy(steps[i]) && std::ranges::any_of(needs_.before(i), is_collective));
   };
   unpacks_.assign(count_, 0);
   prefetchable_.assign(count_, 0);
@@ -124,8 +122,7 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
     const auto is_prepared = [&](uint32_t r) {
       return is_collective(r) || (movable_[r] && of_parameters_[r] && of_parameters_[i]);
     };
-    const bool prepares = (steps[i].kernel == "clone" || of_parameters_[i]) &&
-                          !needs_.after(i).empty() &&
+    const bool prepares = (is_copy(steps[i]) || of_parameters_[i]) && !needs_.after(i).empty() &&
                           std::ranges::all_of(needs_.after(i), is_prepared);
     unpacks_[i] = unpacks(i);
     movable_[i] = movable_[i] || prepares || unpacks_[i];

@@ -45,7 +45,9 @@ class EntrySchedule {
  public:
   // The steps of the entry as they stand. `finish_late`: steps that finish a result move; else they
   // stay where they are, which may take less memory.
-  EntrySchedule(const Program& program, const ProgramEntry& entry, bool finish_late);
+  // `limit_bytes`: of scratch; nothing that could wait starts where it would exceed it.
+  EntrySchedule(const Program& program, const ProgramEntry& entry, int64_t limit_bytes,
+                bool finish_late);
 
   // Whether the step moves and depends on parameters, or on host memory, alone, so that it can be
   // over in time.

@@ -14,9 +14,8 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 
 bool copies(const ProgramStep& s) {
-  return (s.kernel == "clone" || s.kernel == "dtype_cast" || s.kernel == "convert_element_type" ||
-          s.kernel == "to_copy") &&
-         s.inputs.size() == 1 && s.outputs.size() == 1 && s.in_place == kNotInPlace;
+  return (is_copy(s) || is_cast(s)) && s.inputs.size() == 1 && s.outputs.size() == 1 &&
+         s.in_place == kNotInPlace;
 }
 
 // Who writes and who reads a storage, by step of the program.
@@ -77,7 +76,7 @@ class EntryFuser {
         limits_(limits),
         prices_(prices),
         needs_(program, entry),
-        schedule_(program, entry, true) {}
+        schedule_(program, entry, INT64_MAX, true) {}
 
   // Appends the entry's steps to `steps`; returns how many collectives are gone.
   uint32_t run(std::vector<ProgramStep>& steps) {

@@ -5,7 +5,7 @@
 namespace shw {
 namespace {
 
-Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
+Result<uint32_t> run_fuse_steps(Program& p, const PassOptions&, Monitor& monitor) {
   SHW_RETURN_IF_ERROR(monitor.poll());
   return form_groups(p, order_of(p));
 }

@@ -64,33 +64,34 @@ struct Order {
 
 }  // namespace
 
-Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, Monitor& monitor) {
+Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, PassOptions options,
+                       Monitor& monitor) {
   static constexpr const PassDef* kAll[] = {&kScheduleCollectives, &kFuseSteps, &kRepeatInGroups,
                                             &kPlanMemory};
   static constexpr const PassDef* kScheduled[] = {&kScheduleCollectives};
   static constexpr const PassDef* kWithGroups[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
   static constexpr const PassDef* kWithout[] = {&kPlanMemory};
-  if (limit_bytes == INT64_MAX) return run_passes(program, kAll, monitor).status();
-  program.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
-  program.fitting_bytes = packing == Packing::kTight ? limit_bytes : INT64_MAX;
-  SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, monitor).status());
+  if (limit_bytes == INT64_MAX) return run_passes(program, kAll, options, monitor).status();
+  options.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
+  options.fitting_bytes = packing == Packing::kTight ? limit_bytes : INT64_MAX;
+  SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, options, monitor).status());
   Order other(program);
-  SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, options, monitor).status());
   const int64_t with_groups = scratch_bytes(program);
   if (program.fused_groups.empty() || with_groups <= limit_bytes) return {};
   other.swap_with(program);
-  SHW_RETURN_IF_ERROR(run_passes(program, kWithout, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kWithout, options, monitor).status());
   if (scratch_bytes(program) > with_groups) other.swap_with(program);
   return {};
 }
 
-Status pack_tightly(Program& program, Monitor& monitor) {
+Status pack_tightly(Program& program, PassOptions options, Monitor& monitor) {
   static constexpr const PassDef* kPack[] = {&kPlanMemory};
   // What aims for less can end with more.
   const int64_t before = scratch_bytes(program);
   Places places(program);
-  program.enough_bytes = 0;
-  SHW_RETURN_IF_ERROR(run_passes(program, kPack, monitor).status());
+  options.enough_bytes = 0;
+  SHW_RETURN_IF_ERROR(run_passes(program, kPack, options, monitor).status());
   if (scratch_bytes(program) > before) places.swap_with(program);
   return {};
 }

@@ -1,6 +1,7 @@
 // The passes that every program ends with: collectives to their streams, steps into groups,
 // storages to their places.
 #pragma once
+#include "passes/pass_options.h"
 #include "plan/program.h"
 #include "support/monitor.h"
 
@@ -14,9 +15,11 @@ enum class Packing : uint8_t {
   kTight,   // as small as can be
   kEnough,  // within the limit, for a program that is only tried: pack_tightly() follows for one
 };
-Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, Monitor& monitor);
+// `options`: but for what packing aims at, which follows from the limit.
+Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, PassOptions options,
+                       Monitor& monitor);
 
-Status pack_tightly(Program& program, Monitor& monitor);
+Status pack_tightly(Program& program, PassOptions options, Monitor& monitor);
 // Of a program that is the answer: packs its arena once more, for longer, if that is not near what
 // lives at the fullest step, and there is time.
 Status pack_for_long(Program& program, Monitor& monitor);

@@ -118,16 +118,17 @@ class Lending {
 
 }  // namespace
 
-uint32_t lend_outputs(Program& program) {
+uint32_t lend_outputs(Program& program) { return Lending(program).run(); }
+
+void take_back_outputs(Program& program) {
   for (ProgramStorage& s : program.storages)
     if (s.kind == StorageKind::kInOutput) s = {s.bytes, StorageKind::kArena};
-  return program.lends_outputs ? Lending(program).run() : 0;
 }
 
 int64_t lendable_bytes(const Program& program) {
   int64_t bytes = 0;
   for (const ProgramStorage& s : program.storages)
-    if (program.lends_outputs && s.kind == StorageKind::kOutput) bytes += s.bytes;
+    if (s.kind == StorageKind::kOutput) bytes += s.bytes;
   return bytes;
 }
 

@@ -10,11 +10,13 @@
 namespace shw {
 
 // Moves storages out of the arena until no other one that lives at the fullest step fits into an
-// output. Only where `Program::lends_outputs`; storages that lay in outputs before are scratch
-// without a place first. The result is their number.
+// output. None may lie in an output before. The result is their number.
 uint32_t lend_outputs(Program& program);
 
-// That cannot make the arena smaller by more. 0 where outputs lend nothing.
+// Storages that lie in outputs become scratch without a place.
+void take_back_outputs(Program& program);
+
+// Lending cannot make the arena smaller by more.
 int64_t lendable_bytes(const Program& program);
 
 }  // namespace shw

@@ -73,7 +73,7 @@ int64_t least_peak_bytes(const Program& p) {
   uint32_t count = 0;
   for (const ProgramStep& step : p.steps) {
     // The schedule moves collectives, and copies for them.
-    if (runs_on_link(p, step) || step.kernel == "clone") continue;
+    if (runs_on_link(p, step) || is_copy(step)) continue;
     const uint32_t at = count++;
     for (const auto* list : {&step.inputs, &step.outputs})
       for (ValueId v : *list) {

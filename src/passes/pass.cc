@@ -22,13 +22,13 @@ bool is_planned(const Program& program) {
 std::span<const PassDef* const> default_passes() { return kDefaultPasses; }
 
 Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
-                                           Monitor& monitor) {
+                                           const PassOptions& options, Monitor& monitor) {
   using Clock = std::chrono::steady_clock;
   std::vector<PassReport> reports;
   for (const PassDef* pass : passes) {
     SHW_RETURN_IF_ERROR(monitor.poll());
     const auto start = Clock::now();
-    SHW_ASSIGN_OR_RETURN(const uint32_t changed, pass->run(program, monitor));
+    SHW_ASSIGN_OR_RETURN(const uint32_t changed, pass->run(program, options, monitor));
     reports.push_back(
         {pass->name, changed, std::chrono::duration<double>(Clock::now() - start).count()});
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "passes/pass_options.h"
 #include "plan/program.h"
 #include "support/monitor.h"
 
@@ -15,7 +16,7 @@ namespace shw {
 struct PassDef {
   std::string_view name, summary;
   // Returns the number of changes.
-  Result<uint32_t> (*run)(Program&, Monitor&);
+  Result<uint32_t> (*run)(Program&, const PassOptions&, Monitor&);
 };
 
 extern const PassDef kCommonSubexpressions, kDeadSteps, kScheduleCollectives, kFuseSteps,
@@ -33,6 +34,6 @@ struct PassReport {
 // Runs the passes in order and verifies the program behind the last. INTERNAL names the passes
 // whose result is invalid.
 Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
-                                           Monitor& monitor);
+                                           const PassOptions& options, Monitor& monitor);
 
 }  // namespace shw

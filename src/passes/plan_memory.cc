@@ -46,7 +46,7 @@ Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, int64_t
   return memory;
 }
 
-Status place_all(Program& p, Monitor& monitor) {
+Status place_all(Program& p, const PassOptions& o, Monitor& monitor) {
   Memory host, groups;
   const bool uses_host = std::ranges::any_of(
       p.storages, [](const ProgramStorage& s) { return s.kind == StorageKind::kHost; });
@@ -57,11 +57,12 @@ Status place_all(Program& p, Monitor& monitor) {
     SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, 0, INT64_MAX, monitor));
   }
   place_sessions(p);
-  lend_outputs(p);
+  take_back_outputs(p);
+  if (o.lends_outputs) lend_outputs(p);
   const int64_t enough =
-      p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - p.session_bytes, 1) : 0;
+      o.enough_bytes > 0 ? std::max<int64_t>(o.enough_bytes - p.session_bytes, 1) : 0;
   const int64_t fitting =
-      p.fitting_bytes < INT64_MAX ? p.fitting_bytes - p.session_bytes : INT64_MAX;
+      o.fitting_bytes < INT64_MAX ? o.fitting_bytes - p.session_bytes : INT64_MAX;
   SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, enough, fitting, monitor));
   p.arena_bytes = arena.bytes;
   p.live_peak_bytes = arena.live_peak_bytes;
@@ -71,9 +72,9 @@ Status place_all(Program& p, Monitor& monitor) {
 }
 
 // Storages that go elsewhere.
-Result<uint32_t> run_plan_memory(Program& p, Monitor& monitor) {
+Result<uint32_t> run_plan_memory(Program& p, const PassOptions& options, Monitor& monitor) {
   const IndexVec<StorageId, ProgramStorage> before = p.storages;
-  SHW_RETURN_IF_ERROR(place_all(p, monitor));
+  SHW_RETURN_IF_ERROR(place_all(p, options, monitor));
   uint32_t changed = 0;
   for (uint32_t i = 0; i < before.size(); ++i)
     changed += before[StorageId{i}] != p.storages[StorageId{i}];

@@ -302,7 +302,7 @@ class Repeater {
   std::vector<std::vector<Copy>> copies_;  // by unit
 };
 
-Result<uint32_t> run_repeat_in_groups(Program& p, Monitor& monitor) {
+Result<uint32_t> run_repeat_in_groups(Program& p, const PassOptions&, Monitor& monitor) {
   const auto has_place = [](const ProgramStorage& s) { return s.offset_bytes >= 0; };
   const auto on_link = [&](const ProgramStep& step) { return runs_on_link(p, step); };
   if (p.fused_groups.empty() || std::ranges::any_of(p.storages, has_place) ||

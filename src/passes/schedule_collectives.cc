@@ -14,8 +14,8 @@
 // If the program would exceed its scratch limit, collectives start later and are awaited earlier.
 //
 // What only a group of fused steps will see takes no memory in the end. A program whose lives were
-// shortened with that in mind (Program::groups_free_memory) is measured so, and the order that it
-// comes with, which holds little, is the first that is tried.
+// shortened with that in mind (PassOptions::groups_free_memory) is measured so, and the order that
+// it comes with, which holds little, is the first that is tried.
 //
 // A program that has streams is scheduled already and stays as it is.
 #include <algorithm>
@@ -36,10 +36,12 @@ namespace {
 // before the pass.
 class EntryOrders {
  public:
-  EntryOrders(Program& program, const ProgramEntry& entry)
+  EntryOrders(Program& program, const PassOptions& options, const ProgramEntry& entry)
       : p_(program),
+        o_(options),
         entry_(entry),
-        ways_{Way(program, entry, false), Way(program, entry, true)},
+        ways_{Way(program, entry, options.arena_limit_bytes, false),
+              Way(program, entry, options.arena_limit_bytes, true)},
         now_(entry.num_steps) {
     std::iota(now_.begin(), now_.end(), 0u);
     best_ = now_;
@@ -62,7 +64,7 @@ class EntryOrders {
       steps[now_[place]] = &p_.steps[entry_.first_step + place];
     reorder(fill_waits(
         p_, steps, ways_[0].schedule, best_,
-        {held_bytes, allowed_bytes_, p_.prefetch_depth, p_.products_between_reductions}));
+        {held_bytes, allowed_bytes_, o_.prefetch_depth, o_.products_between_reductions}));
   }
   bool is_best() const { return now_ == best_; }
 
@@ -81,7 +83,7 @@ class EntryOrders {
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
     if (best_us_ == kUnknown)
-      allowed_bytes_ = std::max(peak, std::min(p_.arena_limit_bytes, peak + p_.prefetch_bytes));
+      allowed_bytes_ = std::max(peak, std::min(o_.arena_limit_bytes, peak + o_.prefetch_bytes));
     if (peak > allowed_bytes_) return false;
     best_us_ = us_;
     best_ = now_;
@@ -90,8 +92,8 @@ class EntryOrders {
 
  private:
   struct Way {
-    Way(const Program& p, const ProgramEntry& entry, bool finish_late)
-        : schedule(p, entry, finish_late) {
+    Way(const Program& p, const ProgramEntry& entry, int64_t limit_bytes, bool finish_late)
+        : schedule(p, entry, limit_bytes, finish_late) {
       std::vector<double> us;
       for (const ProgramStep& step : p.steps) us.push_back(step.cost_us);
       for (uint32_t i = 0; i < entry.num_steps; ++i)
@@ -137,6 +139,7 @@ class EntryOrders {
   }
 
   Program& p_;
+  const PassOptions& o_;
   const ProgramEntry& entry_;
   const Way ways_[2];  // by whether results are finished late
   EntrySchedule::Order now_, best_;
@@ -146,14 +149,15 @@ class EntryOrders {
 
 class Scheduler {
  public:
-  Scheduler(Program& program, Monitor& monitor) : p_(program), monitor_(monitor) {
+  Scheduler(Program& program, const PassOptions& options, Monitor& monitor)
+      : p_(program), o_(options), monitor_(monitor) {
     number_streams(p_);
     entries_.reserve(p_.entries.size());
-    for (const ProgramEntry& e : p_.entries) entries_.emplace_back(p_, e);
+    for (const ProgramEntry& e : p_.entries) entries_.emplace_back(p_, o_, e);
   }
 
   Status run() {
-    if (p_.groups_free_memory) consider(simulations(), {.frees = true});
+    if (o_.groups_free_memory) consider(simulations(), {.frees = true});
     // What would be too large at first leaves no room for anything else.
     if (is_limited()) SHW_RETURN_IF_ERROR(attempt({.frees = true, .waits = true}, false));
     SHW_RETURN_IF_ERROR(attempt({.frees = true}, false));
@@ -161,7 +165,7 @@ class Scheduler {
     const auto is_too_large = [&] {  // what is faster than the best does not fit
       return std::ranges::any_of(entries_, &EntryOrders::is_faster);
     };
-    for (uint32_t depth = p_.prefetch_depth; depth > 0; depth /= 2) {
+    for (uint32_t depth = o_.prefetch_depth; depth > 0; depth /= 2) {
       Lead lead{.depth = depth, .slack = 3};
       SHW_RETURN_IF_ERROR(attempt(lead, false));
       if (frees_less && is_too_large()) {
@@ -176,7 +180,7 @@ class Scheduler {
     // Then other leads are the best, but few are worth their time.
     if (std::ranges::any_of(entries_, &EntryOrders::finishes_any)) {
       const Lead before = best_,
-                 earliest{.depth = p_.prefetch_depth, .slack = 3, .frees = best_.frees};
+                 earliest{.depth = o_.prefetch_depth, .slack = 3, .frees = best_.frees};
       SHW_RETURN_IF_ERROR(attempt(before, true));
       if (before != earliest) SHW_RETURN_IF_ERROR(attempt(earliest, true));
     }
@@ -184,7 +188,7 @@ class Scheduler {
   }
 
  private:
-  bool is_limited() const { return p_.arena_limit_bytes > 0 && p_.arena_limit_bytes < INT64_MAX; }
+  bool is_limited() const { return o_.arena_limit_bytes > 0 && o_.arena_limit_bytes < INT64_MAX; }
   Status attempt(const Lead& lead, bool finish_late) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead, finish_late);
@@ -202,14 +206,14 @@ class Scheduler {
     for (EntryOrders& e : entries_) e.place_best();
     for (const int64_t share : {2, 8}) {
       SHW_RETURN_IF_ERROR(monitor_.poll());
-      for (EntryOrders& e : entries_) e.fill(p_.prefetch_bytes / share);
+      for (EntryOrders& e : entries_) e.fill(o_.prefetch_bytes / share);
       const bool synchronised = consider(simulations(), best_);
       if (synchronised && std::ranges::all_of(entries_, &EntryOrders::is_best)) return {};
       if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) break;
     }
     for (EntryOrders& e : entries_) e.place_best();
     const std::vector<Simulation> as_placed = simulations();
-    synchronise(p_, as_placed, groups());
+    synchronise(p_, o_, as_placed, groups());
     return {};
   }
 
@@ -217,7 +221,7 @@ class Scheduler {
   // program is not synchronised for them.
   bool consider(std::span<const Simulation> as_placed, const Lead& lead) {
     if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return false;
-    synchronise(p_, as_placed, groups());
+    synchronise(p_, o_, as_placed, groups());
     const std::vector<int64_t> live =
         live_bytes(groups() != nullptr ? lives_of(p_, groups_) : lives_of(p_), p_.steps.size());
     for (EntryOrders& e : entries_)
@@ -227,7 +231,7 @@ class Scheduler {
 
   std::vector<Simulation> simulations() {
     find_groups();
-    synchronise(p_, {}, groups());
+    synchronise(p_, o_, {}, groups());
     std::vector<Simulation> by_entry;
     for (EntryOrders& e : entries_) by_entry.push_back(e.simulated());
     return by_entry;
@@ -235,25 +239,27 @@ class Scheduler {
 
   // Of the order as it stands, where they free memory.
   void find_groups() {
-    if (!p_.groups_free_memory) return;
+    if (!o_.groups_free_memory) return;
     for (ProgramStep& step : p_.steps) step.waits.clear(), step.records = kNoEvent;
     groups_ = groups_to_come(p_);
   }
-  const GroupsToCome* groups() const { return p_.groups_free_memory ? &groups_ : nullptr; }
+  const GroupsToCome* groups() const { return o_.groups_free_memory ? &groups_ : nullptr; }
 
   Program& p_;
+  const PassOptions& o_;
   Monitor& monitor_;
   GroupsToCome groups_;
   std::vector<EntryOrders> entries_;
   Lead best_;  // that of the last improvement
 };
 
-Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
+Result<uint32_t> run_schedule_collectives(Program& p, const PassOptions& options,
+                                          Monitor& monitor) {
   const bool uses_links =
       std::ranges::any_of(p.steps, [&](const ProgramStep& s) { return runs_on_link(p, s); });
-  if (!p.overlaps || p.streams.size() > 1 || !uses_links) return 0u;
+  if (!options.overlaps || p.streams.size() > 1 || !uses_links) return 0u;
   drop_fused_groups(p);  // steps move
-  SHW_RETURN_IF_ERROR(Scheduler(p, monitor).run());
+  SHW_RETURN_IF_ERROR(Scheduler(p, options, monitor).run());
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed
   forget_memory_sizes(p);
   return static_cast<uint32_t>(std::ranges::count_if(p.steps, [](const ProgramStep& s) {
@@ -265,9 +271,10 @@ Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
 
 void order_compactly(Program& p) {
   number_streams(p);
+  const PassOptions options;
   std::vector<EntryOrders> entries;
   entries.reserve(p.entries.size());
-  for (const ProgramEntry& e : p.entries) entries.emplace_back(p, e);
+  for (const ProgramEntry& e : p.entries) entries.emplace_back(p, options, e);
   for (EntryOrders& e : entries) e.place({.frees = true}, false);
   p.streams.resize(1);
   for (ProgramStep& step : p.steps) step.stream = kComputeStream;

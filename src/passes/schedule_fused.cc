@@ -29,9 +29,9 @@ struct Scheduled {
   int64_t peak_bytes = 0;
 };
 
-Status schedule(Scheduled& s, Monitor& monitor) {
+Status schedule(Scheduled& s, const PassOptions& options, Monitor& monitor) {
   static constexpr const PassDef* kSchedule[] = {&kScheduleCollectives};
-  SHW_RETURN_IF_ERROR(run_passes(s.program, kSchedule, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(s.program, kSchedule, options, monitor).status());
   s.us = simulated_us(s.program);
   s.peak_bytes = live_peak_bytes(s.program);
   return {};
@@ -40,18 +40,18 @@ Status schedule(Scheduled& s, Monitor& monitor) {
 }  // namespace
 
 Result<uint32_t> schedule_fused(Program& program, int64_t bytes, const FusePrices& prices,
-                                Monitor& monitor) {
+                                const PassOptions& options, Monitor& monitor) {
   Scheduled best{.program = program};
-  SHW_RETURN_IF_ERROR(schedule(best, monitor));
+  SHW_RETURN_IF_ERROR(schedule(best, options, monitor));
   const int64_t allowed_bytes = std::max(
-      best.peak_bytes, std::min(program.arena_limit_bytes, best.peak_bytes + best.peak_bytes / 20));
+      best.peak_bytes, std::min(options.arena_limit_bytes, best.peak_bytes + best.peak_bytes / 20));
   uint32_t last_gone = 0;
   const auto try_with = [&](const FuseLimits& limits) -> Status {
     Scheduled fused{.program = program, .limits = limits};
     fused.gone = fuse_collectives(fused.program, limits, prices);
     if (fused.gone == 0 || fused.gone == last_gone) return {};  // the same as before
     last_gone = fused.gone;
-    SHW_RETURN_IF_ERROR(schedule(fused, monitor));
+    SHW_RETURN_IF_ERROR(schedule(fused, options, monitor));
     if (fused.us < best.us && fused.peak_bytes <= allowed_bytes) best = std::move(fused);
     return {};
   };

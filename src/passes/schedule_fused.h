@@ -2,6 +2,7 @@
 // shorter.
 #pragma once
 #include "passes/fuse_collectives.h"
+#include "passes/pass_options.h"
 #include "support/monitor.h"
 
 namespace shw {
@@ -11,6 +12,6 @@ namespace shw {
 // the program holds no more scratch than its limit, and at most a twentieth more than without. The
 // program must have one stream and no memory plan. Returns how many collectives are gone.
 Result<uint32_t> schedule_fused(Program& program, int64_t bytes, const FusePrices& prices,
-                                Monitor& monitor);
+                                const PassOptions& options, Monitor& monitor);
 
 }  // namespace shw

@@ -56,7 +56,7 @@ class Splitter {
     site_of_.assign(p_.steps.size(), kNoStep);
     batch_of_.assign(p_.storages.size(), 0);
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
-      if (p_.steps[i].kernel != "clone") continue;
+      if (!is_copy(p_.steps[i])) continue;
       std::optional<Site> site = behind_gather(i);
       if (!site) site = before_scatter(i);
       if (!site || site->batch > kMostParts || !pays(*site)) continue;
@@ -293,7 +293,7 @@ class Splitter {
 }  // namespace
 
 uint32_t split_batches(Program& program, const FusePrices& prices) {
-  return program.overlaps ? Splitter(program, prices).run() : 0;
+  return Splitter(program, prices).run();
 }
 
 }  // namespace shw

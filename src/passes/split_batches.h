@@ -21,7 +21,8 @@
 
 namespace shw {
 
-// The program must have one stream and no memory plan. Returns how many collectives are split.
+// The program must have one stream and no memory plan. It pays only where collectives run beside
+// compute (PassOptions::overlaps). Returns how many collectives are split.
 uint32_t split_batches(Program& program, const FusePrices& prices);
 
 }  // namespace shw

@@ -387,7 +387,8 @@ uint32_t split_rows(Program& program, const FusePrices& prices) {
   return RowSplitter(program, prices).run();
 }
 
-Status split_rows_where_faster(Program& program, const FusePrices& prices, Monitor& monitor) {
+Status split_rows_where_faster(Program& program, const FusePrices& prices,
+                               const PassOptions& options, Monitor& monitor) {
   static constexpr const PassDef* kSchedule[] = {&kScheduleCollectives};
   if (program.steps.size() > kStepsToCompare) {
     split_rows(program, prices);
@@ -396,7 +397,8 @@ Status split_rows_where_faster(Program& program, const FusePrices& prices, Monit
   Program split = program;
   if (split_rows(split, prices) == 0) return {};
   Program scheduled[] = {program, split};
-  for (Program& p : scheduled) SHW_RETURN_IF_ERROR(run_passes(p, kSchedule, monitor).status());
+  for (Program& p : scheduled)
+    SHW_RETURN_IF_ERROR(run_passes(p, kSchedule, options, monitor).status());
   if (simulated_us(scheduled[1]) < simulated_us(scheduled[0])) program = std::move(split);
   return {};
 }

@@ -19,6 +19,7 @@
 // one part. Batches that are gathered sequence by sequence are split_batches.h's.
 #pragma once
 #include "passes/fuse_collectives.h"
+#include "passes/pass_options.h"
 #include "plan/program.h"
 #include "support/monitor.h"
 
@@ -29,6 +30,7 @@ uint32_t split_rows(Program& program, const FusePrices& prices);
 
 // The same for a large program. A small one is scheduled with and without, and stays as it is
 // unless that makes the simulated step shorter.
-Status split_rows_where_faster(Program& program, const FusePrices& prices, Monitor& monitor);
+Status split_rows_where_faster(Program& program, const FusePrices& prices,
+                               const PassOptions& options, Monitor& monitor);
 
 }  // namespace shw

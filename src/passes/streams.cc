@@ -12,9 +12,10 @@ constexpr int64_t kNever = -1;  // no step
 class Synchroniser {
  public:
   // `simulations`: by entry; empty: nothing is awaited but what must be.
-  Synchroniser(Program& program, std::span<const Simulation> simulations,
-               const GroupsToCome* groups)
+  Synchroniser(Program& program, const PassOptions& options,
+               std::span<const Simulation> simulations, const GroupsToCome* groups)
       : p_(program),
+        o_(options),
         simulations_(simulations),
         groups_(groups),
         n_(program.streams.size()),
@@ -63,7 +64,7 @@ class Synchroniser {
       simulation_ = &simulations_[number];
       const int64_t at_once =
           live_curves(p_, p_.entries[number]).peak[static_cast<size_t>(StorageKind::kArena)];
-      limit_bytes_ = std::min(p_.arena_limit_bytes, at_once + p_.prefetch_bytes);
+      limit_bytes_ = std::min(o_.arena_limit_bytes, at_once + o_.prefetch_bytes);
     }
     std::ranges::fill(known_, kNever);
     collectives_.clear();
@@ -213,6 +214,7 @@ class Synchroniser {
   }
 
   Program& p_;
+  const PassOptions& o_;
   const std::span<const Simulation> simulations_;
   const GroupsToCome* groups_;
   const Simulation* simulation_ = nullptr;  // of the entry
@@ -244,9 +246,9 @@ void number_streams(Program& p) {
   }
 }
 
-void synchronise(Program& program, std::span<const Simulation> simulations,
-                 const GroupsToCome* groups) {
-  Synchroniser(program, simulations, groups).run();
+void synchronise(Program& program, const PassOptions& options,
+                 std::span<const Simulation> simulations, const GroupsToCome* groups) {
+  Synchroniser(program, options, simulations, groups).run();
 }
 
 }  // namespace shw

@@ -12,13 +12,14 @@
 //   * What a collective reads is free once the compute stream has waited for that collective, and
 //     has no use for it itself. It waits at the first step that, as the simulator says, begins
 //     after the collective is over; and earlier, the collective that ends first before the others,
-//     while the live scratch exceeds Program::arena_limit_bytes, or by more than
-//     Program::prefetch_bytes what the entry would hold if collectives freed their operands at
+//     while the live scratch exceeds PassOptions::arena_limit_bytes, or by more than
+//     PassOptions::prefetch_bytes what the entry would hold if collectives freed their operands at
 //     once.
 #pragma once
 #include <span>
 
 #include "groups/form_groups.h"
+#include "passes/pass_options.h"
 #include "simulate/simulate.h"
 
 namespace shw {
@@ -30,7 +31,8 @@ void number_streams(Program& program);
 // without them; then operands are also freed early. That changes no time unless memory is short.
 // `groups`: of the order; then only the first step of a group waits, for all of them. Null: each
 // step does.
-void synchronise(Program& program, std::span<const Simulation> simulations = {},
+void synchronise(Program& program, const PassOptions& options,
+                 std::span<const Simulation> simulations = {},
                  const GroupsToCome* groups = nullptr);
 
 }  // namespace shw

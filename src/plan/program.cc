@@ -12,6 +12,15 @@ bool is_product(const ProgramStep& step) {
   return std::ranges::find(kProducts, step.kernel) != std::end(kProducts);
 }
 
+bool is_copy(const ProgramStep& step) { return step.kernel == "clone"; }
+
+bool is_cast(const ProgramStep& step) {
+  static constexpr std::string_view kCasts[] = {"dtype_cast", "convert_element_type", "to_copy"};
+  return std::ranges::find(kCasts, step.kernel) != std::end(kCasts);
+}
+
+bool is_local_slice(const ProgramStep& step) { return step.kernel == "local_slice"; }
+
 namespace {
 
 std::string value_text(const Program& p, ValueId id) {

@@ -154,6 +154,9 @@ struct ProgramStep {
 };
 // Whether it multiplies matrices, or is attention.
 bool is_product(const ProgramStep& step);
+bool is_copy(const ProgramStep& step);  // of a tensor, in whatever order of dims
+bool is_cast(const ProgramStep& step);  // a copy in another type
+bool is_local_slice(const ProgramStep& step);
 
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
 // dim, dims = mesh dims or parts of them, outermost first; out: this rank's block (a contiguous
@@ -233,32 +236,6 @@ struct Program {
   std::vector<ProgramStream> streams = {ProgramStream{}};
   uint32_t num_events = 0;
   int64_t alignment = kArenaAlignment;
-  // Scratch may lie in the memory of outputs until they are written (passes/lend_outputs.h). Not
-  // part of the bytes.
-  bool lends_outputs = false;
-  // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
-  int64_t arena_limit_bytes = INT64_MAX;
-  // Of scratch: packing stops at this, and does little for a program that cannot be so small. For
-  // programs that are only tried. Not part of the bytes.
-  int64_t enough_bytes = 0;
-  // Of scratch: packing goes on until it takes no more than this, if the fullest step does not. Not
-  // part of the bytes.
-  int64_t fitting_bytes = INT64_MAX;
-  // What starting collectives early may cost: so much more scratch than if none started before its
-  // reader, and at most so many compute steps between a collective and its first reader. Not part
-  // of the bytes.
-  int64_t prefetch_bytes = int64_t{512} << 20;
-  uint32_t prefetch_depth = 256;
-  // Whether scheduling takes what only a group of fused steps will see as free, as it is once
-  // groups are formed. Then only the first step of such a group waits for others, so that none is
-  // split, and the order of the steps as they stand is tried first. Not part of the bytes.
-  bool groups_free_memory = false;
-  // Products of matrices between two reductions of gradients, where scheduling puts products off.
-  // Not part of the bytes.
-  uint32_t products_between_reductions = 8;
-  // False: the cores that compute do the collectives as well, and none is idle, so nothing is
-  // gained by streams of their own. Not part of the bytes.
-  bool overlaps = true;
   // The step takes no longer than one in which what is computed again takes at most so much longer
   // than the best choice for the same memory limit (recompute/frontier.h); negative: not known. Not
   // part of the bytes; PlanSummary has it.

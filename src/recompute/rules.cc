@@ -223,9 +223,7 @@ class Rules {
       if (joint_.is_of_parameters(writer)) return false;
       if (block_[writer] != block) return true;
       const ProgramStep& w = step(writer);
-      const bool moves = w.collective.kind != CollectiveKind::kNone || w.kernel == "clone" ||
-                         w.kernel == "to_copy" || w.kernel == "convert_element_type";
-      if (!moves) return false;
+      if (w.collective.kind == CollectiveKind::kNone && !is_copy(w) && !is_cast(w)) return false;
       joint_.for_inputs(writer, [&](StorageId input) { s = input; });
     }
   }

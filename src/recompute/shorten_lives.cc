@@ -226,7 +226,7 @@ FullestStep fullest_with_groups(Program& p, const LifeRules& rules) {
   if (rules.with_groups) {
     p.entries[0].num_steps = static_cast<uint32_t>(p.steps.size());
     // As where its collectives have streams of their own, in the end.
-    form_groups(p, p.overlaps ? StepOrder::kOfSchedule : StepOrder::kFree);
+    form_groups(p, rules.overlaps ? StepOrder::kOfSchedule : StepOrder::kFree);
   }
   FullestStep fullest = fullest_step(p);
   drop_fused_groups(p);

@@ -35,6 +35,8 @@ struct LifeRules {
   // alone sees takes no memory, and what is done again for one of its steps is done in front of
   // all. If not, steps run one by one.
   bool with_groups = false;
+  // Then: whether collectives will have streams of their own, so that groups reach across them.
+  bool overlaps = true;
 };
 struct ShortenedLives {
   int64_t peak_bytes = 0;  // of live scratch, the steps one after another

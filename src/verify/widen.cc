@@ -63,7 +63,7 @@ class Retyping {
       for (ProgramStep& step : to_.steps)
         if (Status s = convert(step); !s.ok()) return s.at_node(step.node, step.kernel);
     const std::array<const PassDef*, 2> passes{&kFuseSteps, &kPlanMemory};
-    SHW_RETURN_IF_ERROR(run_passes(to_, passes, monitor).status());
+    SHW_RETURN_IF_ERROR(run_passes(to_, passes, {}, monitor).status());
     return std::move(to_);
   }
 
@@ -86,7 +86,6 @@ class Retyping {
         s.offset_bytes = -1;  // to be planned again
     }
     to_.arena_bytes = to_.host_bytes = 0;
-    to_.arena_limit_bytes = INT64_MAX;
     return {};
   }
 

@@ -42,7 +42,7 @@ shw::Result<shw::Plan> without_passes(shw::Plan plan) {
   shw::testing::unschedule(plan.program);
   const shw::PassDef* memory[] = {&shw::kPlanMemory};
   shw::Monitor monitor;
-  SHW_RETURN_IF_ERROR(shw::run_passes(plan.program, memory, monitor).status());
+  SHW_RETURN_IF_ERROR(shw::run_passes(plan.program, memory, {}, monitor).status());
   return plan;
 }
 

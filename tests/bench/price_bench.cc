@@ -54,7 +54,7 @@ shw::Result<std::pair<shw::Solved, shw::Program>> lowered(const std::string& pat
                   .shared = solved.placed.shared.get()},
                  monitor));
   static constexpr const shw::PassDef* kPasses[] = {&shw::kCommonSubexpressions, &shw::kDeadSteps};
-  SHW_RETURN_IF_ERROR(shw::run_passes(program, kPasses, monitor).status());
+  SHW_RETURN_IF_ERROR(shw::run_passes(program, kPasses, {}, monitor).status());
   return std::pair(std::move(solved), std::move(program));
 }
 

@@ -41,8 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, CudaTrainingStep,
 Status lend_outputs(Plan& plan) {
   static constexpr const PassDef* kAgain[] = {&kPlanMemory};
   Monitor monitor;
-  plan.program.lends_outputs = true;
-  return run_passes(plan.program, kAgain, monitor).status();
+  return run_passes(plan.program, kAgain, {.lends_outputs = true}, monitor).status();
 }
 
 TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {

@@ -105,7 +105,7 @@ Result<std::vector<uint8_t>> with_host_memory() {
       offload(p, {[](int64_t bytes) { return bytes > 0 ? 1.0 : 0.5; }, int64_t{1} << 20});
   if (moved == 0) return internal_error("nothing waits in host memory");
   static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};
-  SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(p, kPasses, {}, monitor).status());
   return write_plan(compiled.plan);
 }
 

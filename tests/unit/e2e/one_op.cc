@@ -255,7 +255,7 @@ struct OpPlan {
 using Arrange = FunctionRef<Result<Arranged>(Program)>;
 constexpr auto with_default_passes = [](Program program) -> Result<Arranged> {
   Monitor monitor;
-  SHW_RETURN_IF_ERROR(run_passes(program, default_passes(), monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, default_passes(), {}, monitor).status());
   expect_packed(program);
   return Arranged{std::move(program)};
 };

@@ -148,7 +148,7 @@ TEST(GatherChains, GiveTheSameBits) {
     if (!twice) {
       static constexpr const PassDef* kDead[] = {&kDeadSteps};
       Monitor monitor;
-      ASSERT_TRUE(run_passes(split.program, kDead, monitor).ok());
+      ASSERT_TRUE(run_passes(split.program, kDead, {}, monitor).ok());
     }
     const auto in_one = scheduled_anew(split, 256);
     ASSERT_TRUE(in_two != nullptr && in_one != nullptr);

@@ -40,7 +40,7 @@ Result<Communication> communication(const std::string& name, const std::string& 
   SHW_ASSIGN_OR_RETURN(Program program, lower(solved.model->graph(), *solved.placed.assignment,
                                               solved.model->redistributor(), {}, monitor));
   static constexpr const PassDef* kPasses[] = {&kCommonSubexpressions, &kDeadSteps};
-  SHW_RETURN_IF_ERROR(run_passes(program, kPasses, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kPasses, {}, monitor).status());
   return Communication{.proven = solved.placed.proven,
                        .planned_us = solved.placed.total.comm_us,
                        .lowered_us = program_cost(program).collectives_us};

@@ -50,9 +50,8 @@ std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint3
   std::vector<const PassDef*> passes;
   if (depth) passes.push_back(&kScheduleCollectives);
   passes.push_back(&kPlanMemory);
-  p.prefetch_depth = depth.value_or(0);
   Monitor monitor;
-  const auto reports = run_passes(p, passes, monitor);
+  const auto reports = run_passes(p, passes, {.prefetch_depth = depth.value_or(0)}, monitor);
   EXPECT_TRUE(reports.ok()) << reports.status().message();
   auto read = read_plan(write_plan(other));
   EXPECT_TRUE(read.ok()) << read.status().message();

@@ -50,7 +50,7 @@ void expect_same(const Dims& shape, const Mesh& mesh, const Layout& from, const 
   auto program = lower(g, a, redistributor, {}, monitor);
   ASSERT_TRUE(program.ok()) << program.status().message();
   plan.program = std::move(*program);
-  ASSERT_TRUE(run_passes(plan.program, default_passes(), monitor).ok());
+  ASSERT_TRUE(run_passes(plan.program, default_passes(), {}, monitor).ok());
   auto loaded = read_plan(write_plan(plan));
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   const auto ranks =

@@ -212,7 +212,7 @@ Result<Arranged> arranged(Program p, const Graph& graph, const RecomputePolicy& 
   const auto has = [&](OptionalPass pass) { return left_out != pass; };
   const auto run = [&](OptionalPass pass, const PassDef& def) -> Status {
     const PassDef* const passes[] = {&def};
-    return has(pass) ? run_passes(p, passes, monitor).status() : Status{};
+    return has(pass) ? run_passes(p, passes, {}, monitor).status() : Status{};
   };
   const auto drop_dead_steps = [&]() -> Status {
     // Tables without gaps are what later passes take for granted.
@@ -233,9 +233,9 @@ Result<Arranged> arranged(Program p, const Graph& graph, const RecomputePolicy& 
   SHW_RETURN_IF_ERROR(run(OptionalPass::kScheduleCollectives, kScheduleCollectives));
   SHW_RETURN_IF_ERROR(run(OptionalPass::kFuseSteps, kFuseSteps));
   SHW_RETURN_IF_ERROR(run(OptionalPass::kRepeatInGroups, kRepeatInGroups));
-  p.lends_outputs = has(OptionalPass::kLendOutputs);
   static constexpr const PassDef* kPlaces[] = {&kPlanMemory};
-  SHW_RETURN_IF_ERROR(run_passes(p, kPlaces, monitor).status());
+  const PassOptions places{.lends_outputs = has(OptionalPass::kLendOutputs)};
+  SHW_RETURN_IF_ERROR(run_passes(p, kPlaces, places, monitor).status());
   if (has(OptionalPass::kPacking))
     expect_packed(p);
   else

@@ -111,10 +111,10 @@ TEST(ReferenceChoice, PassesLeaveNothingToDo) {
     SCOPED_TRACE(problem);
     Program p = lowered(problem);
     Monitor monitor;
-    const auto first = run_passes(p, default_passes(), monitor);
+    const auto first = run_passes(p, default_passes(), {}, monitor);
     ASSERT_TRUE(first.ok()) << first.status().message();
     const std::string text = to_text(p);
-    const auto second = run_passes(p, default_passes(), monitor);
+    const auto second = run_passes(p, default_passes(), {}, monitor);
     ASSERT_TRUE(second.ok()) << second.status().message();
     for (const PassReport& r : *second) EXPECT_EQ(r.changed, 0u) << r.name;
     EXPECT_EQ(to_text(p), text);

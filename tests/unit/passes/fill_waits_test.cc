@@ -75,7 +75,7 @@ uint32_t most_products_between_reductions(const Program& p) {
 TEST(FillWaits, WithNoMoreProductsBetweenReductionsThanAsked) {
   const auto most = [](uint32_t bound) {
     Sketch s = backward(12, 8);
-    s.p.products_between_reductions = bound;
+    s.options.products_between_reductions = bound;
     s.run(kScheduleCollectives);
     return most_products_between_reductions(s.p);
   };
@@ -88,8 +88,8 @@ TEST(FillWaits, WithNoMoreProductsBetweenReductionsThanAsked) {
 TEST(FillWaits, OnlyWithinTheMemoryLimit) {
   const auto peak_and_us = [](int64_t limit_bytes, int64_t prefetch_bytes) {
     Sketch s = backward(6);
-    s.p.arena_limit_bytes = limit_bytes;
-    s.p.prefetch_bytes = prefetch_bytes;
+    s.options.arena_limit_bytes = limit_bytes;
+    s.options.prefetch_bytes = prefetch_bytes;
     s.run(kScheduleCollectives);
     s.run(kPlanMemory);
     return std::pair(s.p.live_peak_bytes, simulated_us(s.p));
@@ -182,8 +182,8 @@ TEST(FillWaits, KeepsWhatRandomProgramsMean) {
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
     Sketch before = random_program(seed, 40, seed % 2 == 0), after = before;
-    after.p.prefetch_bytes = seed % 3 == 0 ? 2048 : 1 << 20;
-    after.p.prefetch_depth = seed % 5 == 0 ? 2 : 256;
+    after.options.prefetch_bytes = seed % 3 == 0 ? 2048 : 1 << 20;
+    after.options.prefetch_depth = seed % 5 == 0 ? 2 : 256;
     after.run(kScheduleCollectives);
     after.run(kPlanMemory);
     EXPECT_EQ(meanings(after.p), meanings(before.p));
@@ -204,7 +204,7 @@ double best_us(const Program& p) {
   const std::function<void(size_t)> choose = [&](size_t place) {
     if (place == steps.size()) {
       Program tried = now;
-      synchronise(tried);
+      synchronise(tried, {});
       best = std::min(best, simulated_us(tried));
     }
     for (size_t i = 0; i < steps.size(); ++i) {

@@ -48,7 +48,7 @@ TEST(GroupsToCome, TheFirstStepWaitsForAll) {
     Gathered g;
     number_streams(g.s.p);
     const GroupsToCome groups = groups_to_come(g.s.p);
-    synchronise(g.s.p, {}, as_groups ? &groups : nullptr);
+    synchronise(g.s.p, g.s.options, {}, as_groups ? &groups : nullptr);
     EXPECT_EQ(g.s.p.steps[1].waits.size(), as_groups ? 1u : 0u);
     EXPECT_EQ(g.s.p.steps[2].waits.size(), as_groups ? 0u : 1u);
     EXPECT_EQ(g.s.run(kFuseSteps), as_groups ? 1u : 0u);
@@ -60,8 +60,8 @@ TEST(GroupsToCome, AScheduleInWhichTheyFreeMemoryKeepsThemWhole) {
   for (const bool frees : {true, false}) {
     SCOPED_TRACE(frees);
     Gathered g;
-    g.s.p.groups_free_memory = frees;
-    g.s.p.prefetch_bytes = 0;
+    g.s.options.groups_free_memory = frees;
+    g.s.options.prefetch_bytes = 0;
     g.s.run(kScheduleCollectives);
     EXPECT_EQ(g.s.run(kFuseSteps), frees ? 1u : 0u);
   }

@@ -27,7 +27,7 @@ Sketch chain() {
 TEST(LastPasses, GroupsAreKeptWhereNothingLimitsThem) {
   Sketch s = chain();
   Monitor monitor;
-  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
   EXPECT_EQ(s.p.fused_groups.size(), 1u);
   EXPECT_EQ(s.p.arena_bytes, 4 * kBytes);  // all are read behind the group
 }
@@ -37,7 +37,7 @@ TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
     Sketch s = chain(), apart = chain();
     apart.run(kPlanMemory);
     Monitor monitor;
-    ASSERT_TRUE(run_last_passes(s.p, limit, Packing::kTight, monitor).ok());
+    ASSERT_TRUE(run_last_passes(s.p, limit, Packing::kTight, s.options, monitor).ok());
     EXPECT_LE(scratch_bytes(s.p), std::max(limit, scratch_bytes(apart.p))) << limit;
     EXPECT_EQ(s.p.fused_groups.empty(), limit < 4 * kBytes) << limit;
   }
@@ -56,7 +56,7 @@ Sketch closed_chain() {
 TEST(LastPasses, MemoryOfGroupsDoesNotCountTowardsTheLimit) {
   Sketch s = closed_chain();
   Monitor monitor;
-  ASSERT_TRUE(run_last_passes(s.p, kBytes, Packing::kTight, monitor).ok());
+  ASSERT_TRUE(run_last_passes(s.p, kBytes, Packing::kTight, s.options, monitor).ok());
   EXPECT_EQ(s.p.fused_groups.size(), 1u);
   EXPECT_EQ(s.p.group_bytes, 2 * kBytes);
   EXPECT_EQ(scratch_bytes(s.p), 0);
@@ -65,7 +65,7 @@ TEST(LastPasses, MemoryOfGroupsDoesNotCountTowardsTheLimit) {
 TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
   Sketch s = closed_chain();
   Monitor monitor;
-  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
   EXPECT_EQ(s.p.arena_bytes, 0);
   EXPECT_EQ(s.p.live_peak_bytes, 0);
   EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // where steps run one after another
@@ -74,7 +74,7 @@ TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
 TEST(LastPasses, AnArenaIsPackedForLongWhereThereIsTime) {
   Sketch s = chain();
   Monitor monitor;
-  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
   const int64_t bytes = s.p.arena_bytes;
   s.p.arena_bytes += bytes;
   Monitor timed = improving_until(Deadline::in(1e-9), monitor);

@@ -98,7 +98,7 @@ TEST(ScheduleCollectives, StartsAGatherJustEarlyEnough) {
 TEST(ScheduleCollectives, LeavesInLineWhatTheSameCoresDo) {
   Sketch s = with_gather(25, false);
   const Names before = s.kernels();
-  s.p.overlaps = false;
+  s.options.overlaps = false;
   EXPECT_EQ(s.run(kScheduleCollectives), 0u);
   EXPECT_EQ(s.kernels(), before);
   EXPECT_EQ(s.p.streams.size(), 1u);
@@ -138,11 +138,11 @@ TEST(ScheduleCollectives, StartsEarlyWhatQueuesOnOneCommunicator) {
 TEST(ScheduleCollectives, StartsNoEarlierThanItsBoundsAllow) {
   Sketch deep = with_queue(), near = with_queue(), tight = with_queue(), at_use = with_queue();
   deep.run(kScheduleCollectives);
-  near.p.prefetch_depth = 2;
+  near.options.prefetch_depth = 2;
   near.run(kScheduleCollectives);
-  tight.p.prefetch_bytes = 1024;
+  tight.options.prefetch_bytes = 1024;
   tight.run(kScheduleCollectives);
-  at_use.p.prefetch_bytes = 0;
+  at_use.options.prefetch_bytes = 0;
   at_use.run(kScheduleCollectives);
   for (Sketch* s : {&deep, &near, &tight, &at_use}) s->run(kPlanMemory);
   const auto gap = [](const Sketch& s) {  // compute steps between the first gather and its reader
@@ -175,7 +175,7 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
 TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhereThatFreesMemory) {
   const auto with_limit = [](int64_t bytes) {
     Sketch s;
-    s.p.arena_limit_bytes = bytes;
+    s.options.arena_limit_bytes = bytes;
     ValueId x = s.input({64});
     const ValueId g = s.step("relu", {x}, {4, 16}, 10);
     for (int i = 0; i < 4; ++i) x = s.step("relu", {x}, {4, 16}, 10);
@@ -198,7 +198,7 @@ TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhe
 // result the reduction sends.
 Sketch gather_beside_reduction(int64_t limit, double us) {
   Sketch s;
-  s.p.arena_limit_bytes = limit;
+  s.options.arena_limit_bytes = limit;
   const ValueId x = s.step("relu", {s.input({64})}, {64}, 10);
   const ValueId g = s.step("relu", {x}, {4, 16}, 10);
   const ValueId r = s.step("reduce_scatter", {g}, {16}, us);
@@ -239,7 +239,7 @@ TEST(ScheduleCollectives, DoesNotWaitForACollectiveThatIsNeededLaterToFreeWhatBo
   ValueId y = s.step("relu", {soon}, {16}, 10);
   for (int i = 0; i < 3; ++i) y = s.step("relu", {y}, {16}, 10);
   s.output(s.step("add", {y, late}, {16}, 10));
-  s.p.arena_limit_bytes = 0;
+  s.options.arena_limit_bytes = 0;
   s.run(kScheduleCollectives);
   EXPECT_EQ(s.p.steps[1].cost_us, 6);
 }
@@ -264,7 +264,7 @@ TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
 TEST(ScheduleCollectives, WaitsBeforeTooManyOperandsArePiledUp) {
   const auto peak_with = [](int64_t bytes) {
     Sketch s;
-    s.p.prefetch_bytes = bytes;
+    s.options.prefetch_bytes = bytes;
     const ValueId x = s.input({64});
     for (int i = 0; i < 8; ++i)
       s.output(s.step("reduce_scatter", {s.step("relu", {x}, {4, 16}, 10)}, {16}, 100));
@@ -413,14 +413,14 @@ TEST(FuseCollectives, OnlyWhereTheStepBecomesShorter) {
   Monitor monitor;
   Sketch exposed = with_small_gathers("relu"), plain = with_small_gathers("relu");
   plain.run(kScheduleCollectives);
-  const auto gone = schedule_fused(exposed.p, 1024, slow_network(), monitor);
+  const auto gone = schedule_fused(exposed.p, 1024, slow_network(), exposed.options, monitor);
   ASSERT_TRUE(gone.ok()) << gone.status().message();
   EXPECT_EQ(*gone, 3u);
   EXPECT_LT(simulated_us(exposed), simulated_us(plain));
   EXPECT_EQ(exposed.run(kScheduleCollectives), 0u);
 
   Sketch hidden = with_queue();  // compute is long enough
-  const auto none = schedule_fused(hidden.p, 1024, slow_network(), monitor);
+  const auto none = schedule_fused(hidden.p, 1024, slow_network(), hidden.options, monitor);
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(*none, 0u);
   EXPECT_GT(hidden.p.streams.size(), 1u) << "not scheduled";
@@ -430,8 +430,8 @@ TEST(FuseCollectives, OnlyWhatMemoryPermits) {
   Monitor monitor;
   const auto peak_and_gone = [&](int64_t fuse_bytes) {
     Sketch s = with_small_gathers("relu");
-    s.p.arena_limit_bytes = 0;  // what must be held, and no more
-    const auto gone = schedule_fused(s.p, fuse_bytes, slow_network(), monitor);
+    s.options.arena_limit_bytes = 0;  // what must be held, and no more
+    const auto gone = schedule_fused(s.p, fuse_bytes, slow_network(), s.options, monitor);
     EXPECT_TRUE(gone.ok());
     s.run(kPlanMemory);
     return std::pair(s.p.live_peak_bytes, *gone);
@@ -607,15 +607,16 @@ TEST(PlanMemory, IsWithinThreeThousandthsOfTheLiveBytes) {
 }
 
 TEST(RunPasses, NamesThePassThatBreaksTheProgram) {
-  static const PassDef kBreaker = {"breaker", "", [](Program& p, Monitor&) -> Result<uint32_t> {
-                                     p.steps[0].kernel.clear();
-                                     return 1u;
-                                   }};
+  static const PassDef kBreaker = {
+      "breaker", "", [](Program& p, const PassOptions&, Monitor&) -> Result<uint32_t> {
+        p.steps[0].kernel.clear();
+        return 1u;
+      }};
   Sketch s;
   s.output(s.step("relu", {s.input({4})}, {4}));
   const PassDef* passes[] = {&kBreaker};
   Monitor monitor;
-  const auto reports = run_passes(s.p, passes, monitor);
+  const auto reports = run_passes(s.p, passes, s.options, monitor);
   ASSERT_FALSE(reports.ok());
   EXPECT_EQ(reports.status().code(), Code::kInternal);
   EXPECT_NE(reports.status().message().find("'breaker'"), std::string::npos);
@@ -627,7 +628,8 @@ TEST(RunPasses, StopsWhenCancelled) {
   std::atomic<bool> cancel = true;
   Monitor monitor;
   monitor.cancel = &cancel;
-  EXPECT_EQ(run_passes(s.p, default_passes(), monitor).status().code(), Code::kCancelled);
+  EXPECT_EQ(run_passes(s.p, default_passes(), s.options, monitor).status().code(),
+            Code::kCancelled);
 }
 
 }  // namespace

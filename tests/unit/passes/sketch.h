@@ -49,7 +49,7 @@ class TensorSketch {
   uint32_t run(const PassDef& pass) {
     const PassDef* one[] = {&pass};
     Monitor monitor;
-    const auto reports = run_passes(p, one, monitor);
+    const auto reports = run_passes(p, one, options, monitor);
     EXPECT_TRUE(reports.ok()) << reports.status().message() << "\n" << to_text(p);
     return reports.ok() ? (*reports)[0].changed : UINT32_MAX;
   }
@@ -60,6 +60,7 @@ class TensorSketch {
   }
 
   Program p;
+  PassOptions options;
 
  private:
   ValueId make(const Dims& shape, StorageKind kind, uint32_t port) {

@@ -153,7 +153,7 @@ TEST(SplitRows, ASmallProgramStaysAsItIsWhereItsStepDoesNotBecomeShorter) {
     }
     const size_t before = g.s.p.steps.size();
     Monitor monitor;
-    ASSERT_TRUE(split_rows_where_faster(g.s.p, prices_of(6), monitor).ok());
+    ASSERT_TRUE(split_rows_where_faster(g.s.p, prices_of(6), g.s.options, monitor).ok());
     EXPECT_EQ(g.s.p.steps.size() > before, !hidden);
   }
 }

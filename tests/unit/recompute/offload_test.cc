@@ -156,7 +156,7 @@ TEST(OffloadApart, KeepsWithinHostMemoryWhichTheMemoryPassFinds) {
   EXPECT_EQ(stack.move(1, 3 * 256 - 1), 200);
   static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};
   Monitor monitor;
-  const auto reports = run_passes(stack.s.p, kPasses, monitor);
+  const auto reports = run_passes(stack.s.p, kPasses, {}, monitor);
   ASSERT_TRUE(reports.ok()) << reports.status().message();
   const Program& p = stack.s.p;
   EXPECT_EQ(p.host_session_bytes, 2 * 256);
@@ -191,10 +191,10 @@ TEST(OffloadApart, LeavesWhatSeveralEntriesRead) {
 
 // The schedule runs the copies beside compute, and the memory that they free is used again.
 TEST(Offload, IsHiddenByTheSchedule) {
-  const auto planned = [](Program p) {
+  const auto planned = [](Program p, const PassOptions& options) {
     static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};
     Monitor monitor;
-    const auto reports = run_passes(p, kPasses, monitor);
+    const auto reports = run_passes(p, kPasses, options, monitor);
     EXPECT_TRUE(reports.ok()) << reports.status().message();
     return p;
   };
@@ -203,10 +203,9 @@ TEST(Offload, IsHiddenByTheSchedule) {
   for (ProgramValue& value : stack.s.p.values)
     value.type = row_major(Dtype::kI8, {value.type.bytes() * 1024});
   for (Port& port : stack.s.p.ports) port.global = stack.s.p.values[port.value].type;
-  const Program plain = planned(stack.s.p);
+  const Program plain = planned(stack.s.p, {});
   stack.move(15);
-  stack.s.p.prefetch_bytes = 100 << 10;
-  const Program moved = planned(stack.s.p);
+  const Program moved = planned(stack.s.p, {.prefetch_bytes = 100 << 10});
   const Simulation before = simulate(plain, plain.entries[0]);
   const Simulation after = simulate(moved, moved.entries[0]);
   EXPECT_EQ(after.total_us, before.total_us);

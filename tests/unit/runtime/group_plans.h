@@ -16,7 +16,7 @@ inline std::shared_ptr<const Plan> in_groups(const Plan& plan) {
   auto copy = std::make_shared<Plan>(plan);
   static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
   Monitor monitor;
-  const auto reports = run_passes(copy->program, kPasses, monitor);
+  const auto reports = run_passes(copy->program, kPasses, {}, monitor);
   EXPECT_TRUE(reports.ok()) << reports.status().message();
   return copy;
 }

@@ -123,13 +123,14 @@ TEST_P(OverlapGraphs, IsNoSlowerOnceItIsScheduledAndHoldsLittleMore) {
   const Simulation before = simulate(p, p.entries.at(0));
   testing::unschedule(p);
   Monitor monitor;
-  ASSERT_TRUE(kScheduleCollectives.run(p, monitor).ok());  // shapes of the file are not a program's
+  ASSERT_TRUE(
+      kScheduleCollectives.run(p, {}, monitor).ok());  // shapes of the file are not a program's
   const Simulation after = simulate(p, p.entries[0]);
   const auto arena = [](const Simulation& s) {
     return s.live.peak[static_cast<size_t>(StorageKind::kArena)];
   };
   EXPECT_LT(after.total_us, 1.001 * before.total_us);
-  EXPECT_LT(arena(after), arena(before) + 2 * p.prefetch_bytes);
+  EXPECT_LT(arena(after), arena(before) + 2 * PassOptions().prefetch_bytes);
 }
 
 }  // namespace
