@@ -134,7 +134,7 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   any.relative_gap = kAnyGap;
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
   any.deadline = options.deadline.after_share(0.5);
-  Monitor muted = quiet(monitor);
+  Monitor timed = improving_until(options.deadline, monitor), muted = quiet(timed);
   const bool repeats = recomputes_within(model.model(), 1);
   const auto start = std::chrono::steady_clock::now();
   double program_bytes = 0;  // of the first placement
