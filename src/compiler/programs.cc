@@ -138,7 +138,7 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
       SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), passes, monitor));
       SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, passes, program, monitor));
     } else {
-      const int64_t lendable = passes.lends_outputs ? lendable_bytes(program) : 0;
+      const int64_t lendable = lendable_bytes(program, passes);
       if (!must_finish && least_peak_bytes(program) - lendable > room) return false;
       SHW_RETURN_IF_ERROR(wanted == Wanted::kAnyThatFits
                               ? finish(model, room, passes, program, monitor)

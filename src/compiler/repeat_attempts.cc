@@ -119,8 +119,7 @@ Result<bool> RepeatAttempts::attempt(Program p, const std::vector<Repeated>& rep
   const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
   if (skips_slower_ && us >= least_us &&
       shortening.more_us + choices_.excess_us(repeated, 0) >= least_excess_us_)
-    return scheduled_peak_bytes(p, shortening.with_groups) -
-               (options.lends_outputs ? lendable_bytes(p) : 0) <=
+    return scheduled_peak_bytes(p, shortening.with_groups) - lendable_bytes(p, options) <=
            limit_bytes_;
   SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, options, monitor_));
   const bool fits = scratch_bytes(p) <= limit_bytes_;

@@ -125,7 +125,8 @@ void take_back_outputs(Program& program) {
     if (s.kind == StorageKind::kInOutput) s = {s.bytes, StorageKind::kArena};
 }
 
-int64_t lendable_bytes(const Program& program) {
+int64_t lendable_bytes(const Program& program, const PassOptions& options) {
+  if (!options.lends_outputs) return 0;
   int64_t bytes = 0;
   for (const ProgramStorage& s : program.storages)
     if (s.kind == StorageKind::kOutput) bytes += s.bytes;

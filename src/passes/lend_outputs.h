@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 
+#include "passes/pass_options.h"
 #include "plan/program.h"
 
 namespace shw {
@@ -16,7 +17,7 @@ uint32_t lend_outputs(Program& program);
 // Storages that lie in outputs become scratch without a place.
 void take_back_outputs(Program& program);
 
-// Lending cannot make the arena smaller by more.
-int64_t lendable_bytes(const Program& program);
+// Lending cannot make the arena smaller by more. 0 where outputs lend nothing.
+int64_t lendable_bytes(const Program& program, const PassOptions& options);
 
 }  // namespace shw

@@ -41,12 +41,13 @@ TEST_F(LendOutputs, HoldScratchUntilTheyAreWritten) {
   EXPECT_FALSE(is_lent(b));
   EXPECT_EQ(s_.p.arena_bytes, 256);
   EXPECT_EQ(s_.p.live_peak_bytes, 256);
-  EXPECT_EQ(lendable_bytes(s_.p), 1024 + 256);
+  EXPECT_EQ(lendable_bytes(s_.p, s_.options), 1024 + 256);
   EXPECT_EQ(plan(), 0u) << "planned again, nothing changes";
 
   s_.options.lends_outputs = false;
   EXPECT_EQ(plan(), 2u) << "the one that comes back, and the one that makes room";
   EXPECT_EQ(s_.p.arena_bytes, 512);
+  EXPECT_EQ(lendable_bytes(s_.p, s_.options), 0);
 }
 
 TEST_F(LendOutputs, HoldSeveralSideBySideAndOneAfterAnother) {
