@@ -82,6 +82,11 @@ else
   slow='PassesTime.*:Measure.D*:Measure.S*:Measure.F*:Measure.P*:Measure.T*:*NvrtcCompiles*:*BackwardIsTheDerivative/cuda*:*IsAMaskOfSequences*/cuda*'
   slow+=':Budgets.OnThreads*:Budgets.AreSolvedAlike*:Budgets.MatchLpSolve:Solve.MatchesLpSolveOnMedium*'
   slow+=':SimulatedFront.SeesWhat*:SimulatedFront.AgreesWith*:*LimitOnThreeDims*:RecomputeAuto.NamesALimit*:LimitsOfAHybrid.*:FlashTest.HasAWindow:Uneven.EveryChangeOfLayout*'
+  # Searches whose parts other tests run, and models that smaller ones stand for.
+  slow+=':Fastest.ALimitThatBinds*:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/1:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/2:Policies/On128Ranks.*:MeasuredHardware.NothingOverlaps*'
+  slow+=':WantedProgram.*:MeshDimsOfOneRank.CostNothing:SimulatedFront.Has*:WideProblem.*:LocalCollective.SharesWorkLargerThanCaches'
+  slow+=':WithoutAPass.*:*Training.EntriesAreAlsoPlannedAlone/*:Layers/StridedFamilyOnLlama.*:Problems/Compat.ProblemIsTheReferences/*'
+  slow+=':CudnnAttentionTest.WhatItDoesNotKnow*:Plans/CudaTrainingStep.*/1:Plans/CudaTrainingStep.*/2:Budgets.HaveOneOptimum*'
   # The strict backend runs the CPU's kernels.
   slow+=':*AttentionTest.*/strict:*PackedDocumentsTest.*/strict:*AttentionWindowTest.*/strict:*ContractionTest.*/strict:*MoveTest.*/strict:*PointwiseTest.*/strict:*ReductionTest.*/strict'
   GTEST_FILTER="-$long:$slow" suite asan

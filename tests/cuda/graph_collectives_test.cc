@@ -53,11 +53,11 @@ std::unique_ptr<VirtualRanks> make_ranks(const std::shared_ptr<const Plan>& plan
   return made.ok() ? std::move(*made) : nullptr;
 }
 
-HostTensor input(int64_t seed) {
+HostTensor rows_of(int64_t seed) {
   return make_tensor(Dtype::kF32, {8, 4}, [seed](int64_t i) { return small_integer(i + seed); });
 }
 Result<std::vector<HostTensor>> run(VirtualRanks& ranks, int64_t seed) {
-  const HostTensor x = input(seed);
+  const HostTensor x = rows_of(seed);
   const HostTensorView views[] = {view_of(x)};
   return ranks.run("step", views);
 }

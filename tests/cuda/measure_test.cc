@@ -18,7 +18,7 @@ namespace {
 using runtime::cuda::CudaDevice;
 using testing::fake_calls;
 
-const runtime::RankBackend kFakes = testing::fake_ranks();
+const runtime::RankBackend kDevices = testing::fake_ranks();
 const AcceleratorSizes kSmall{.products = {8, 16},
                               .rate = 16,
                               .keys = {16},
@@ -29,7 +29,7 @@ const AcceleratorSizes kSmall{.products = {8, 16},
                               .collectives = {1 << 10, 1 << 18}};
 
 Result<answers::CalibrationReport> measured(int64_t devices) {
-  return measure_accelerators(kFakes, devices, kSmall, *cost::hardware_by_name("h100"), "fakes");
+  return measure_accelerators(kDevices, devices, kSmall, *cost::hardware_by_name("h100"), "fakes");
 }
 
 cost::Basis basis_of(const cost::Hardware& hardware, const std::string& figure) {

@@ -1,6 +1,6 @@
 // Kernels of the CUDA backend that take many elements together, against those of the CPU:
 // reductions, searches, softmax, running sums, norms, losses.
-#include <limits>
+#include <cmath>
 
 #include "cuda/against_cpu.h"
 
@@ -12,7 +12,6 @@ using cts::Window;
 using testing::expect_as_on_the_cpu;
 
 constexpr Dtype kReals[] = {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64};
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using CudaReductionsTest = testing::OnCuda;
 
@@ -99,7 +98,7 @@ TEST_F(CudaReductionsTest, SumsOfColumnsSideBySideAgreeWithTheCpu) {
 
 TEST_F(CudaReductionsTest, ANanIsTheExtremeAndIsTrue) {
   Window x(Dtype::kF32, {3, 70}), out(Dtype::kF32, {3}), truth(Dtype::kBool, {3});
-  x.fill([](int64_t i) { return i == 100 ? kNan : 0; });
+  x.fill([](int64_t i) { return i == 100 ? NAN : 0; });
   for (const char* kernel : {"amax", "amin"})
     expect_as_on_the_cpu(*device_, kernel, {&x}, {&out}, dims_attr({1}));
   for (const char* kernel : {"any", "all"})
@@ -121,7 +120,7 @@ TEST_F(CudaReductionsTest, SearchesAgreeWithTheCpu) {
       Window x(dtype, {4, 50}, Lie::kReversed), value(dtype, {4}, Lie::kGaps),
           place(Dtype::kI64, {4}), one(Dtype::kI64, {});
       x.fill([&](int64_t i) {
-        return nan && (i == 70 || i == 80) ? kNan : cts::whole_numbers(dtype)(i).real();
+        return nan && (i == 70 || i == 80) ? NAN : cts::whole_numbers(dtype)(i).real();
       });
       for (const char* kernel : {"max", "min"}) {
         expect_as_on_the_cpu(*device_, kernel, {&x}, {&value, &place}, dim_attr(1));
@@ -311,7 +310,7 @@ TEST_F(CudaReductionsTest, BiasedProductsAgreeWithTheCpu) {
       expect_as_on_the_cpu(*device_, "baddbmm", {&c, &batch_a, &batch_b}, {&batch_out}, attrs);
     }
     if (!is_floating(dtype)) continue;
-    c.fill([](int64_t) { return kNan; });
+    c.fill([](int64_t) { return NAN; });
     Attrs unread;
     unread.set(AttrKey::kBeta, int64_t{0});
     expect_as_on_the_cpu(*device_, "addmm", {&c, &a, &b}, {&out}, unread);

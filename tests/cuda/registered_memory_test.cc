@@ -20,7 +20,7 @@ using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
 
-const RankBackend kFakes = testing::fake_ranks();
+const RankBackend kRanks = testing::fake_ranks();
 
 // Two ranks: a collective of what lies in the arena.
 std::unique_ptr<VirtualRanks> make_ranks() {
@@ -29,7 +29,7 @@ std::unique_ptr<VirtualRanks> make_ranks() {
   const ValueId x = b.input("x", Dtype::kF32, {4, 4}, rows);
   const ValueId y = b.compute("relu", {x}, row_major(Dtype::kF32, {2, 4}));
   b.output("y", b.collective(CollectiveKind::kAllReduce, {0}, y, {2, 4}), {4, 4}, rows);
-  auto made = VirtualRanks::create(b.finish(), {}, kFakes);
+  auto made = VirtualRanks::create(b.finish(), {}, kRanks);
   EXPECT_TRUE(made.ok()) << made.status().message();
   return made.ok() ? std::move(*made) : nullptr;
 }

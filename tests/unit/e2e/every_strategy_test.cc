@@ -13,11 +13,11 @@ using testing::kSanitized;
 using testing::OpCase;
 
 // Of `count` strategies every n-th runs, so that about `most` of them do; under sanitizers about
-// five of those.
+// three of those.
 uint32_t stride_of(uint32_t count, uint32_t most) {
   const uint32_t stride = (count + most - 1) / most;
   if (!kSanitized || count == 0) return stride;
-  return stride * (((count + stride - 1) / stride + 4) / 5);
+  return stride * (((count + stride - 1) / stride + 2) / 3);
 }
 
 TEST(OpCompleteness, EveryOpHasACase) {
@@ -42,10 +42,12 @@ TEST_P(EveryStrategy, IsTheUnshardedOp) {
   // Shapes are so large that 2×2 offers every combination of rules; 4 adds the plain rules on a
   // wider mesh; of 2×2×2, which can only repeat what two dims do, a sample. 3 divides no dim: all
   // shards are uneven there, and what lies in the padding is poison.
+  // Sanitizers see two mesh dims and uneven shards: the others run the same code.
   for (const auto& [mesh, most] :
-       {std::pair("a=4", 1000u), std::pair("a=2,b=2", 1000u), std::pair("a=2,b=2,c=2", 24u),
-        std::pair("a=3", 1000u), std::pair("a=2,b=3", 60u)}) {
+       {std::pair("a=2,b=2", 1000u), std::pair("a=3", 1000u), std::pair("a=2,b=2,c=2", 24u),
+        std::pair("a=4", 1000u), std::pair("a=2,b=3", 60u)}) {
     const Mesh m = *Mesh::parse(mesh);
+    if (kSanitized && m.num_ranks() > 4) break;
     const auto count = testing::run_every_strategy(GetParam(), m, UINT32_MAX).strategies;
     const uint32_t stride = stride_of(count, most);
     const auto outcome = testing::run_every_strategy(GetParam(), m, stride);
@@ -71,7 +73,7 @@ class EveryStridedStrategy : public ::testing::TestWithParam<OpCase> {};
 
 TEST_P(EveryStridedStrategy, IsTheUnshardedOp) {
   uint32_t executed = 0;
-  for (const char* mesh : {"a=4", "a=2,b=2"}) {
+  for (const char* mesh : {"a=2,b=2", "a=4"}) {
     const Mesh m = *Mesh::parse(mesh);
     const auto count = testing::run_every_strided_strategy(GetParam(), m, UINT32_MAX).strategies;
     const uint32_t stride = stride_of(count, 60);
