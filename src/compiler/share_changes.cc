@@ -86,15 +86,15 @@ Status share_changes(const ConstrainedModel& question, double limit_bytes,
     const auto shared = std::make_shared<const SharedVersions>(std::move(found));
     SHW_ASSIGN_OR_RETURN(Placed priced, model.price(placed.choice, shared));
     if (us_of(priced.total) >= us_of(placed.total) * (1 - kSamePrice)) return {};
-    const ConstrainedModel sharing = question.sharing_as(shared);
-    auto next = round < kRounds ? sharing.solve(sharing.problem(), again, muted)
-                                : Result<Placed>(Status(Code::kDeadlineExceeded, "enough rounds"));
-    if (!next.ok() && !is_unanswered(next.status())) return next.status();
-    if (!next.ok()) {
+    const auto keep_placement = [&] {
       if (!is_bounded && labels_of(model.graph(), model.strategies(), *shared))
         take_prices(std::move(priced), placed);
-      return {};
-    }
+      return Status();
+    };
+    if (round == kRounds) return keep_placement();
+    const ConstrainedModel sharing = question.sharing_as(shared);
+    auto next = sharing.solve(sharing.problem(), again, muted);
+    if (!next.ok()) return is_unanswered(next.status()) ? keep_placement() : next.status();
     SHW_RETURN_IF_ERROR(complete(question, limit_bytes, *next, monitor));
     if (is_bounded && next->memory.held_bytes() > limit_bytes) return {};
     next->memory.rounds = placed.memory.rounds;

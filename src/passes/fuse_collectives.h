@@ -34,11 +34,6 @@ struct FusePrices {
   std::function<double(CollectiveKind, uint32_t axes_mask, int64_t bytes)> collective_us;
   std::function<double(int64_t bytes)> copy_us;  // within one rank
 };
-inline uint32_t mask_of(const std::vector<uint8_t>& axes) {
-  uint32_t mask = 0;
-  for (uint8_t axis : axes) mask |= 1u << axis;
-  return mask;
-}
 
 // Fuses neighbours in the order of the program, where communication becomes shorter by more time
 // than the copies take. The program must have one stream and no memory plan. Returns how many

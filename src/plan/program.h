@@ -103,6 +103,12 @@ struct Collective {
 // same ranks in other orders, such as dp,tp and tp,dp, use the same links, so one waits for the
 // other.
 std::vector<uint8_t> links_of(std::vector<uint8_t> axes);
+// The same as a bit for each axis, as prices of collectives are asked for.
+inline uint32_t mask_of(const std::vector<uint8_t>& axes) {
+  uint32_t mask = 0;
+  for (uint8_t axis : axes) mask |= 1u << axis;
+  return mask;
+}
 
 // What a price rests on: as cost::Basis (cost/price_term.h).
 enum class PriceBasis : uint8_t {
