@@ -29,7 +29,7 @@ Attrs attr(AttrKey key, const AttrValue& value) {
 }
 
 TEST_F(CudaPointwiseTest, RealsAgreeWithTheCpu) {
-  struct Case {
+  struct RealCase {
     const char* kernel;
     size_t operands;
     Attrs attrs = {};
@@ -37,7 +37,7 @@ TEST_F(CudaPointwiseTest, RealsAgreeWithTheCpu) {
   const Attrs tanh = attr(AttrKey::kApproximate, std::string("tanh"));
   Attrs limits = attr(AttrKey::kMin, -0.5);
   limits.set(AttrKey::kMax, 0.75);
-  const Case cases[] = {
+  const RealCase cases[] = {
       {"erf", 1},
       {"log1p", 1},
       {"expm1", 1},
@@ -59,7 +59,7 @@ TEST_F(CudaPointwiseTest, RealsAgreeWithTheCpu) {
       {"clamp", 1, attr(AttrKey::kMin, 0.25)},
       {"clamp", 1, attr(AttrKey::kMax, 0.25)},
   };
-  for (const Case& c : cases)
+  for (const RealCase& c : cases)
     for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64}) {
       SCOPED_TRACE(std::string(c.kernel) + " " + std::string(dtype_name(dtype)));
       Window a(dtype, {3, 9}, Lie::kReversed), b(dtype, {9}), out(dtype, {3, 9}, Lie::kPadded);
