@@ -78,6 +78,7 @@ TEST_P(EveryStridedStrategy, IsTheUnshardedOp) {
     const auto count = testing::run_every_strided_strategy(GetParam(), m, UINT32_MAX).strategies;
     const uint32_t stride = stride_of(count, 60);
     if (count > 0) executed += testing::run_every_strided_strategy(GetParam(), m, stride).executed;
+    if (kSanitized && executed > 0) break;
   }
   if (op_def(GetParam().op).takes_strided) {
     EXPECT_GT(executed, 0u) << "no strided shard is offered: do the operands' dims divide by 8?";
