@@ -1,10 +1,6 @@
 // The steady state allocates nothing, on any thread; and threads of the runtime get along without
 // memory when something goes wrong. operator new of this program is counted, and can be told to
-// fail. Not under clang's thread sanitizer, which has an operator new of its own.
-#if !defined(__has_feature)
-#define __has_feature(x) 0
-#endif
-#if !__has_feature(thread_sanitizer)
+// fail.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -201,4 +197,3 @@ TEST(Allocation, IsCounted) {
 
 }  // namespace
 }  // namespace shw::runtime
-#endif
