@@ -24,7 +24,7 @@ bool runs_without(const Plan& plan) {
   return (plan.summary.graph_hash ^ plan.summary.mesh_hash) / kNumOptionalPasses % kOneIn == 0;
 }
 
-// Whoever has some twenty minutes sets SHW_EACH_PASS.
+// Where SHW_EACH_PASS is set, all of them: that takes some minutes.
 LeftOut left_out() {
   return std::getenv("SHW_EACH_PASS") != nullptr ? LeftOut::kEach : LeftOut::kOne;
 }
