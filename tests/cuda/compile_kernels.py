@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Compiles the device code for the GPUs that are supported, and looks at what registers it takes.
 
-usage: compile_kernels.py FOLDER      the folder of the device code
+usage: compile_kernels.py FOLDER HEADER…
+  FOLDER   of the device code
+  HEADER…  what the plug-in embeds: all that a program may include
 
 As the plug-in compiles it: with NVRTC, which needs no GPU. Every program must compile for each
 architecture. A value that a kernel of a program in NO_SPILLS keeps in memory because registers are
@@ -31,15 +33,25 @@ def open_nvrtc():
     return None
 
 
-def compiled(nvrtc, folder, program, architecture):
+def strings(texts):
+    return (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
+
+
+def embedded(headers):
+    """Their texts, and their names as they are included (embed.cmake)."""
+    names = [re.sub("^.*/src/(runtime/cuda/plugin/kernels/)?", "", header) for header in headers]
+    return strings([pathlib.Path(header).read_text() for header in headers]), strings(names)
+
+
+def compiled(nvrtc, headers, program, architecture):
     """The messages of one compilation, and whether it succeeded."""
     options = ["--std=c++17", "--fmad=false",  # as plugin/nvrtc.cc
-               f"--gpu-architecture={architecture}", "--ptxas-options=-v", f"--include-path={folder}",
-               f"--include-path={pathlib.Path(folder).parents[3]}"]
+               f"--gpu-architecture={architecture}", "--ptxas-options=-v"]
     handle, size = ctypes.c_void_p(), ctypes.c_size_t()
-    if nvrtc.nvrtcCreateProgram(ctypes.byref(handle), f'#include "{program}.cuh"\n'.encode(), program.encode(), 0, None, None) != 0:
+    texts, names = headers
+    if nvrtc.nvrtcCreateProgram(ctypes.byref(handle), f'#include "{program}.cuh"\n'.encode(), program.encode(), len(texts), texts, names) != 0:
         return "NVRTC makes no program", False
-    done = nvrtc.nvrtcCompileProgram(handle, len(options), (ctypes.c_char_p * len(options))(*(o.encode() for o in options)))
+    done = nvrtc.nvrtcCompileProgram(handle, len(options), strings(options))
     nvrtc.nvrtcGetProgramLogSize(handle, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value + 1)
     nvrtc.nvrtcGetProgramLog(handle, log)
@@ -64,7 +76,7 @@ def main():
     if nvrtc is None:
         print("not run: no NVRTC")
         return 77
-    folder = sys.argv[1]
+    folder, headers = sys.argv[1], embedded(sys.argv[2:])
     names = (pathlib.Path(folder) / "names.h").read_text()
     programs = sorted(set(re.findall(r"X\((\w+), shw_\w+\)", names)))
     if not programs:
@@ -72,7 +84,7 @@ def main():
         return 1
     failed = False
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {(p, a): pool.submit(compiled, nvrtc, folder, p, a) for p in programs for a in ARCHITECTURES}
+        jobs = {(p, a): pool.submit(compiled, nvrtc, headers, p, a) for p in programs for a in ARCHITECTURES}
         for (program, architecture), job in jobs.items():
             messages, is_compiled = job.result()
             kernels, wrong = spills(messages, architecture)

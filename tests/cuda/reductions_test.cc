@@ -1,6 +1,7 @@
 // Kernels of the CUDA backend that take many elements together, against those of the CPU:
 // reductions, searches, softmax, running sums, norms, losses.
 #include <cmath>
+#include <limits>
 
 #include "cuda/against_cpu.h"
 

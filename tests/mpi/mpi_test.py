@@ -236,8 +236,9 @@ class Mpi(unittest.TestCase):
             print(self.ok(r).strip(), flush=True)
 
     def test_a_rank_lost_among_fake_gpus_is_an_error_on_the_others(self):
-        for how, graphs in (signal.SIGKILL, ["--graphs"]), (signal.SIGSTOP, []):
-            self.lose_a_rank_of_the_tool(how, 3000, device=("--device", "cuda", *graphs), launch=ON_FAKES)
+        for how in signal.SIGKILL, signal.SIGSTOP:
+            for graphs in [], ["--graphs"]:
+                self.lose_a_rank_of_the_tool(how, 3000, device=("--device", "cuda", *graphs), launch=ON_FAKES)
 
     def training_with_state(self):
         """A matrix that the executors keep, updated in place from a reduced product: its plan on four ranks, and what it runs on."""
