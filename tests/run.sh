@@ -83,7 +83,7 @@ else
   slow+=':Budgets.OnThreads*:Budgets.AreSolvedAlike*:Budgets.MatchLpSolve:Solve.MatchesLpSolveOnMedium*'
   slow+=':SimulatedFront.SeesWhat*:SimulatedFront.AgreesWith*:*LimitOnThreeDims*:RecomputeAuto.NamesALimit*:LimitsOfAHybrid.*:FlashTest.HasAWindow:Uneven.EveryChangeOfLayout*'
   # Searches whose parts other tests run, and models that smaller ones stand for.
-  slow+=':Fastest.ALimitThatBinds*:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/1:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/2:Policies/On128Ranks.*:MeasuredHardware.NothingOverlaps*'
+  slow+=':Fastest.ALimitThatBinds*:LimitsOfManySteps.Corners*:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/1:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/2:Policies/On128Ranks.*:MeasuredHardware.NothingOverlaps*'
   slow+=':WantedProgram.*:MeshDimsOfOneRank.CostNothing:SimulatedFront.Has*:WideProblem.*:LocalCollective.SharesWorkLargerThanCaches'
   slow+=':WithoutAPass.*:*Training.EntriesAreAlsoPlannedAlone/*:Layers/StridedFamilyOnLlama.*:Problems/Compat.ProblemIsTheReferences/*'
   slow+=':CudnnAttentionTest.WhatItDoesNotKnow*:Plans/CudaTrainingStep.*/1:Plans/CudaTrainingStep.*/2:Budgets.HaveOneOptimum*'

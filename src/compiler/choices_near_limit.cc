@@ -103,10 +103,19 @@ class ChoicesNearLimit {
               choices_.first_keeping(room + attempts_.options().passes.prefetch_bytes / share);
           k < first_freely)
         SHW_RETURN_IF_ERROR(attempts_.attempt(choices_.choice(k), bounded()).status());
-    // More repetitions, as a lower limit would ask for: some hide collectives.
-    for (const int64_t eighths : {7, 6})
-      if (const uint32_t k = choices_.first_keeping(room / 8 * eighths); k > first_freely)
+    return try_corners_behind(first_freely);
+  }
+
+  // More repetitions, as lower limits would ask for. From one corner to the next, the step mostly
+  // grows or shrinks evenly; behind some, collectives are hidden that were not. What they cost does
+  // not depend on the limit, so a higher one mostly knows what a lower one would answer.
+  Status try_corners_behind(uint32_t first) {
+    const auto kept = [&](uint32_t k) { return choices_.kept_bytes(choices_.choice(k)); };
+    attempts_.skip_slower(true);
+    for (const uint32_t k : choices_.corners())
+      if (k > first && 2 * kept(k) >= kept(first))
         SHW_RETURN_IF_ERROR(attempts_.attempt(choices_.choice(k), Room{}).status());
+    attempts_.skip_slower(false);
     return {};
   }
 

@@ -19,6 +19,10 @@ Result<RepeatChoices> RepeatChoices::of(const Program& program, const Graph& gra
   return choices;
 }
 
+const std::vector<uint32_t>& RepeatChoices::corners() const {
+  return std::ranges::max_element(frontiers_, {}, &Frontier::num_choices)->corners();
+}
+
 std::vector<Repeated> RepeatChoices::choice(uint32_t k, uint32_t parts) const {
   std::vector<Repeated> repeated;
   for (size_t h = 0; h < joints_.size(); ++h)

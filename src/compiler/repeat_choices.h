@@ -22,6 +22,8 @@ class RepeatChoices {
   // Choice 0 repeats the least. With several backward halves, all are the same part of the way
   // along their choices.
   uint32_t count() const { return count_; }
+  // Those at the corners of the curve; of the longest one, with several backward halves.
+  const std::vector<uint32_t>& corners() const;
   // With the first so many parts of the next choice.
   std::vector<Repeated> choice(uint32_t k, uint32_t parts = 0) const;
   // Between choice k and the next one, where there is one backward half alone.

@@ -104,12 +104,14 @@ Status Frontier::find_cuts(Monitor& monitor) {
 }
 
 void Frontier::find_changes() {
+  corners_.push_back(0);
   for (uint32_t k = 1; k < cuts_.size(); ++k) {
     std::map<int32_t, std::vector<StorageId>> by_block;
     for (uint32_t s = 0; s < cuts_[k].again.size(); ++s)
       if (cuts_[k].again[s] != cuts_[k - 1].again[s])
         by_block[block_of(StorageId{s})].push_back(StorageId{s});
     for (const auto& [block, storages] : by_block) changes_.push_back(parts_of(storages));
+    if (!by_block.empty()) corners_.push_back(static_cast<uint32_t>(changes_.size()));
   }
 }
 

@@ -25,6 +25,8 @@ class Frontier {
 
   // Choice 0 repeats the least.
   uint32_t num_choices() const { return static_cast<uint32_t>(changes_.size()) + 1; }
+  // Choices at the corners of the curve, by falling bytes: no block is between two cuts.
+  const std::vector<uint32_t>& corners() const { return corners_; }
   // Of what changes from choice k to the next one.
   uint32_t num_parts(uint32_t k) const { return static_cast<uint32_t>(changes_[k].size()); }
   // By storage: whether it is computed again. With the first so many parts of the next choice.
@@ -64,6 +66,7 @@ class Frontier {
   std::vector<Cut> cuts_;        // by falling bytes
   std::vector<Line> lines_;
   std::vector<Change> changes_;
+  std::vector<uint32_t> corners_;
 };
 
 }  // namespace shw

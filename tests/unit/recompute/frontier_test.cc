@@ -62,6 +62,8 @@ TEST(Frontier, ChoicesFreeMoreAndMoreAndTheBoundIsOne) {
       EXPECT_NEAR(frontier->least_us(cost.kept_bytes), cost.us, 0.1 + 1e-3 * cost.us);
       tight += cost.us > 0;
     }
+    EXPECT_EQ(frontier->corners().size(), frontier->num_choices());
+    EXPECT_EQ(frontier->corners().back() + 1, frontier->num_choices());
     for (int64_t kept = 0; kept < 8000; kept += 370) {
       const double shortest = shortest_us(joint, *frontier, kept);
       EXPECT_LE(frontier->least_us(kept), shortest) << "round " << round << ", " << kept;
