@@ -20,7 +20,7 @@ struct SolveOptions {
   std::string format = "ap-problem-1";
   double time_limit_s = 0;
   uint32_t threads = 0;
-  std::string max_text = kDefaultMaxText;
+  std::string max_text = "2GiB";  // the largest instance of the IOPDDL contest has 1.3 GB
 };
 
 Status solve_file(const SolveOptions& options) {

@@ -505,6 +505,7 @@ class Cli(unittest.TestCase):
         self.refused("import", bomb, "-o", TMP / "x", "--max-text", "1MiB", code=1, says=says)
         self.refused("solve", bomb, "--max-text", "1MiB", code=1, says=says)
         self.refused("solve", bomb, "--max-text", "much", code=1, says="expected a number of bytes")
+        self.assertIn("2GiB", self.ok("solve", "--help"))  # instances of the IOPDDL contest have up to 1.3 GB
 
     def test_solve(self):
         j = json.loads(self.ok("solve", TESTS / "problems/block_2d8x8.problem.json.gz", "--json"))
