@@ -9,6 +9,22 @@ int64_t product(const Dims& shape, size_t first, size_t last) {
   return n;
 }
 
+// Dims and strides, without dims of one element.
+struct Strided {
+  Dims sizes, strides;
+  void push_back(int64_t size, int64_t stride) {
+    if (size == 1) return;
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+  bool is_contiguous() const {
+    int64_t stride = 1;
+    for (size_t d = sizes.size(); d-- > 0; stride *= sizes[d])
+      if (strides[d] != stride) return false;
+    return true;
+  }
+};
+
 class Emitter {
  public:
   Emitter(ProgramBuilder& builder, const Move& move, const Mesh& mesh, const MovePrices& prices)
@@ -18,6 +34,7 @@ class Emitter {
 
   ValueId emit(ValueId piece) {
     const TensorType type = b_.value(piece).type;
+    if (move_.several.size() > 0) return of_several(piece, type);
     const auto from = static_cast<size_t>(move_.from_dim), to = static_cast<size_t>(move_.to_dim);
     Dims shape = type.shape;
     if (move_.to_dim >= 0) shape[to] = after_[to];
@@ -118,6 +135,70 @@ class Emitter {
     if (before == 1) return b_.window_like(stack, row_major(dtype, shape));
     const TensorType beside{{before, members_, block}, {block, before * block, 1}, dtype};
     return b_.window_like(copy(b_.window_like(stack, beside)), row_major(dtype, shape));
+  }
+
+  ValueId of_several(ValueId piece, const TensorType& type) {
+    const bool gathers = move_.kind == CollectiveKind::kAllGather;
+    const Blocks blocks(gathers ? type.shape : after_, move_.several);
+    if (gathers) {
+      const ValueId stack = communicate("all_gather", piece, stacked(type.dtype, type.shape));
+      return ordered(stack, blocks.in_stack(), row_major(type.dtype, after_));
+    }
+    const ValueId stack = ordered(piece, blocks.in_tensor(), stacked(type.dtype, after_));
+    return communicate("reduce_scatter", stack, row_major(type.dtype, after_));
+  }
+
+  // A block of several tensor dims, as [in front of the first one, of the first one and up to the
+  // second, …], and how many of it there are along each.
+  class Blocks {
+   public:
+    Blocks(const Dims& block, const BlocksByDim& several) {
+      size_t first = 0;
+      for (const DimBlocks& b : several) {
+        parts_.push_back(product(block, first, b.dim));
+        counts_.push_back(b.blocks);
+        first = b.dim;
+      }
+      parts_.push_back(product(block, first, block.size()));
+    }
+    // Of blocks one after another: as they are in the whole tensor, [part, n, part, n, …].
+    Strided in_stack() const {
+      Strided s;
+      int64_t elements = 1, stride = 1;
+      for (int64_t n : parts_) elements *= n;
+      std::vector<int64_t> part_strides(parts_.size()), count_strides(counts_.size());
+      for (size_t i = parts_.size(); i-- > 0; stride *= parts_[i]) part_strides[i] = stride;
+      for (size_t i = counts_.size(); i-- > 0; elements *= counts_[i]) count_strides[i] = elements;
+      for (size_t i = 0; i < parts_.size(); ++i) {
+        s.push_back(parts_[i], part_strides[i]);
+        if (i < counts_.size()) s.push_back(counts_[i], count_strides[i]);
+      }
+      return s;
+    }
+    // Of a whole tensor: its blocks one after another, [n, n, …, part, part, …].
+    Strided in_tensor() const {
+      std::vector<int64_t> part_strides(parts_.size()), count_strides(counts_.size());
+      int64_t stride = 1;
+      for (size_t i = parts_.size(); i-- > 0;) {
+        part_strides[i] = stride;
+        stride *= parts_[i];
+        if (i > 0) count_strides[i - 1] = stride, stride *= counts_[i - 1];
+      }
+      Strided s;
+      for (size_t i = 0; i < counts_.size(); ++i) s.push_back(counts_[i], count_strides[i]);
+      for (size_t i = 0; i < parts_.size(); ++i) s.push_back(parts_[i], part_strides[i]);
+      return s;
+    }
+
+   private:
+    std::vector<int64_t> parts_, counts_;
+  };
+
+  // The elements in another order, as `type`.
+  ValueId ordered(ValueId of, const Strided& order, const TensorType& type) {
+    const TensorType as{order.sizes, order.strides, type.dtype};
+    const ValueId window = b_.window_like(of, as);
+    return b_.window_like(order.is_contiguous() ? of : copy(window), type);
   }
 
   ProgramBuilder& b_;

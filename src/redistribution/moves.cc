@@ -1,6 +1,20 @@
 #include "redistribution/moves.h"
 
 namespace shw {
+namespace {
+
+using Digits = std::array<uint8_t, kMaxMeshRank>;
+
+// Counts through all numbers of so many digits; false after the last one.
+bool count_up(Digits& digits, size_t size, FunctionRef<size_t(size_t)> base) {
+  for (size_t i = 0; i < size; ++i) {
+    if (++digits[i] < base(i)) return true;
+    digits[i] = 0;
+  }
+  return false;
+}
+
+}  // namespace
 
 Layout with_shards(const Layout& layout, int dim, const Axes& axes) {
   Layout next = layout;
@@ -119,6 +133,7 @@ Layout MoveMaker::with_cuts(const Layout& at, const Cuts& cuts) {
 void MoveMaker::from(const Layout& at, Visit visit) const {
   const Piece piece{at, local_shape(shape_, at, mesh_), piece_bytes(at)};
   for (int d : limits_.dims) leave(piece, d, visit);
+  leave_several(piece, visit);
   reduce(piece, visit);
   slice(piece, visit);
 }
@@ -161,6 +176,75 @@ void MoveMaker::leave(const Piece& p, int d, Visit visit) const {
   }
 }
 
+void MoveMaker::leave_several(const Piece& p, Visit visit) const {
+  struct Cut {
+    int dim;
+    Axes axes{};
+  };
+  std::array<Cut, kMaxMeshRank> cuts;
+  size_t count = 0;
+  for (int d : limits_.dims) {
+    Cut cut{d};
+    for (uint8_t m : p.at.order)
+      if (p.at[m].is_shard(d)) cut.axes.push_back(m);
+    if (cut.axes.size() > 0) cuts[count++] = cut;
+  }
+  if (count < 2) return;
+  Digits leaving{};  // how many of each, the last ones
+  while (count_up(leaving, count, [&](size_t i) { return cuts[i].axes.size() + 1; })) {
+    MoveEdge gather{CollectiveKind::kAllGather};
+    bool is_even = true;
+    for (size_t i = 0; i < count && is_even; ++i) {
+      if (leaving[i] == 0) continue;
+      const Cut& cut = cuts[i];
+      const size_t stays = cut.axes.size() - leaving[i];
+      Axes axes;
+      for (size_t k = stays; k < cut.axes.size(); ++k) axes.push_back(cut.axes[k]);
+      const int64_t n = group_size(axes);
+      is_even = size_before(cut.axes, stays, cut.dim) % n == 0 &&
+                gather.several.size() < BlocksByDim::kMost;
+      if (!is_even) break;
+      for (uint8_t a : axes) gather.axes.push_back(a);
+      gather.several.push_back({static_cast<uint8_t>(cut.dim), n});
+    }
+    if (!is_even || gather.several.size() < 2 || !are_whole(gather.axes)) continue;
+    gather.bytes = p.bytes * group_size(gather.axes);
+    if (!outermost(p.local, gather.several[gather.several.size() - 1].dim))
+      gather.copies.add(gather.bytes);
+    visit(gather, [&] { return with_replicas(p.at, gather.axes); });
+  }
+}
+
+// Mesh dims that come to the same tensor dim cut it in ascending order.
+void MoveMaker::scatter_several(const Piece& p, ReduceOp op, const Axes& axes, Visit visit) const {
+  if (axes.size() < 2 || axes.size() > BlocksByDim::kMost) return;
+  Digits to{};  // by mesh dim: which of the tensor dims it cuts
+  while (count_up(to, axes.size(), [&](size_t) { return limits_.dims.size(); })) {
+    MoveEdge scatter{CollectiveKind::kReduceScatter, op};
+    Layout after = p.at;
+    Dims sent = p.local;
+    bool is_even = true;
+    for (size_t i = 0; i < limits_.dims.size(); ++i) {
+      Axes cut;
+      for (size_t k = 0; k < axes.size(); ++k)
+        if (to[k] == i) cut.push_back(axes[k]);
+      if (cut.size() == 0) continue;
+      const int d = limits_.dims[i];
+      const int64_t n = group_size(cut);
+      is_even = is_even && sent[static_cast<size_t>(d)] % n == 0;
+      sent[static_cast<size_t>(d)] /= n;
+      for (uint8_t a : cut) scatter.axes.push_back(a);
+      scatter.several.push_back({static_cast<uint8_t>(d), n});
+      after = with_shards(after, d, cut);
+    }
+    if (!is_even || scatter.several.size() < 2) continue;
+    scatter.bytes = p.bytes;
+    if (!outermost(sent, scatter.several[scatter.several.size() - 1].dim))
+      scatter.copies.add(scatter.bytes);
+    visit(scatter, [&] { return after; });
+  }
+}
+
 void MoveMaker::reduce(const Piece& p, Visit visit) const {
   for (int o = 0; o <= static_cast<int>(ReduceOp::kProduct); ++o) {
     const auto op = static_cast<ReduceOp>(o);
@@ -179,6 +263,7 @@ void MoveMaker::reduce(const Piece& p, Visit visit) const {
         scatter.bytes = split(p, e, group_size(order), sent, scatter.copies);
         visit(scatter, [&] { return with_shards(p.at, e, order); });
       });
+      scatter_several(p, op, axes, visit);
     }
   }
 }

@@ -1,4 +1,4 @@
-// The moves that one layout allows, each of them one collective, or a copy, on one tensor dim:
+// The moves that one layout allows, each of them one collective, or a copy:
 //
 //   gather      S(d) → R      the mesh dims that cut d last, any number of them at once
 //   all-to-all  S(d) → S(e)   the same; they then cut e last, in the order they had
@@ -7,6 +7,9 @@
 //   slice       R → S(e)      any set of mesh dims at once: no communication
 //   permute                   mesh dims take over from each other what they cut, where blocks and
 //                             their number stay the same: S(0)S(1) → S(1)S(0), S(0)R → RS(0)
+//
+// A gather can make several tensor dims whole, S(0)S(1) → RR, and a scatter cut several, PP →
+// S(0)S(1), where all blocks are even: in one collective of all these mesh dims, and one copy.
 //
 // A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
 // that what a rank holds is one block at all times; the members of the group are numbered by the
@@ -79,15 +82,38 @@ class CopyBytes {
   uint8_t size_ = 0;
 };
 
+// A tensor dim and into how many blocks it is cut.
+struct DimBlocks {
+  uint8_t dim = 0;
+  int64_t blocks = 1;
+};
+
+// Of a few tensor dims, ascending; the blocks of all are counted as the members of a group are, the
+// last dim fastest.
+class BlocksByDim {
+ public:
+  static constexpr size_t kMost = 3;  // what lies between them makes 2n + 1 dims of a copy
+  void push_back(DimBlocks b) { list_[size_++] = b; }
+  size_t size() const { return size_; }
+  DimBlocks operator[](size_t i) const { return list_[i]; }
+  const DimBlocks* begin() const { return list_.data(); }
+  const DimBlocks* end() const { return list_.data() + size_; }
+
+ private:
+  std::array<DimBlocks, kMost> list_{};
+  uint8_t size_ = 0;
+};
+
 // A move before its price is known. `bytes`: what the collective is priced by (MovePrices).
 struct MoveEdge {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
-  int from_dim = -1, to_dim = -1;
+  int from_dim = -1, to_dim = -1;  // -1: none, or those of `several`
   Axes axes{};
   int64_t bytes = 0;
   CopyBytes copies{};
-  Axes to_axes{};  // permute
+  Axes to_axes{};         // permute
+  BlocksByDim several{};  // gather, scatter: two tensor dims or more
 };
 
 // Which mesh dims are parts of the same dim as dim d, and d, a bit each (mesh_parts.h). Gathers and
@@ -154,6 +180,7 @@ class MoveMaker {
   bool can_cut(int64_t size, const Axes& axes) const;
   // In a copy, block of block: as long as there are elements for every step.
   bool can_slice(int64_t size, const Axes& axes) const;
+  // Blocks of dims up to this one need no copy: in front of it there is one element.
   static bool outermost(const Dims& local, int dim) {
     return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
   }
@@ -189,8 +216,12 @@ class MoveMaker {
 
   // Gathers and all-to-alls that make tensor dim `d` whole along the mesh dims that cut it last.
   void leave(const Piece& p, int d, Visit visit) const;
+  // Gathers that make several tensor dims whole.
+  void leave_several(const Piece& p, Visit visit) const;
 
   void reduce(const Piece& p, Visit visit) const;
+  // Scatters of partial mesh dims over several tensor dims.
+  void scatter_several(const Piece& p, ReduceOp op, const Axes& axes, Visit visit) const;
 
   void slice(const Piece& p, Visit visit) const;
 

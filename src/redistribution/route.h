@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plan/program.h"
+#include "redistribution/moves.h"
 #include "sharding/layout.h"
 
 namespace shw {
@@ -15,6 +16,7 @@ struct Move {
   int to_dim = -1;    // scatter, all-to-all, slice: the tensor dim that is cut; none: rescale
   std::vector<uint8_t> axes;     // the group: mesh dims or parts of them, outermost first
   std::vector<uint8_t> to_axes;  // permute: plan/program.h, Collective
+  BlocksByDim several;           // gather, scatter: of several tensor dims
   Dims piece;                    // of a rank after it
   std::optional<Layout> after;   // none: parts of one mesh dim do different things
   double cost_us = 0;            // all of it

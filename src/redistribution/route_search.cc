@@ -162,6 +162,7 @@ Move plain_move(const MoveEdge& m, const Layout& after, const Dims& shape, const
           m.to_dim,
           {m.axes.begin(), m.axes.end()},
           {m.to_axes.begin(), m.to_axes.end()},
+          m.several,
           local_shape(shape, after, mesh),
           after};
 }

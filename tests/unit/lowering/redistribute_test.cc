@@ -35,6 +35,7 @@ std::string route_text(const Route& route) {
     for (uint8_t a : m.to_axes) text += (a == m.to_axes[0] ? " as " : " ") + std::to_string(a);
     if (m.from_dim >= 0) text += " from " + std::to_string(m.from_dim);
     if (m.to_dim >= 0) text += " to " + std::to_string(m.to_dim);
+    for (const DimBlocks& b : m.several) text += " of " + std::to_string(b.dim);
   }
   return text;
 }
@@ -106,6 +107,25 @@ TEST(Redistribute, PermutesMeshDimsInOneCollective) {
   expect("x=3,y=3", {8, 8}, "S(0)R", "RS(0)", "permute 0 1 as 1 0");
   EXPECT_EQ(plan(*Mesh::parse("x=2,y=3"), {7, 8}, "S(0)S(0)", "S(0)S(0)|1,0").find("permute"),
             std::string::npos);
+}
+
+// One collective of all mesh dims, whose members are counted tensor dim by tensor dim.
+TEST(Redistribute, GathersAndScattersSeveralTensorDimsAtOnce) {
+  EXPECT_EQ(plan(mesh_8x8(), {16, 16}, "S(0)S(1)", "RR"), "gather 0 1 of 0 of 1");
+  EXPECT_EQ(plan(mesh_8x8(), {16, 16}, "S(1)S(0)", "RR"), "gather 1 0 of 0 of 1");
+  EXPECT_EQ(plan(mesh_8x8(), {16, 16}, "PP", "S(1)S(0)"), "scatter 1 0 of 0 of 1");
+  // A piece that is exchanged first saves the copy of the whole.
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(1)", "RR"),
+            "exchange 1 from 1 to 0; gather 0 1 from 0");
+  const Mesh cube = *Mesh::parse("x=2,y=2,z=2");
+  EXPECT_EQ(plan(cube, {64, 64, 64}, "S(2)S(0)S(1)", "RRR"), "gather 1 2 0 of 0 of 1 of 2");
+  EXPECT_EQ(plan(cube, {64, 64}, "S(1)S(0)S(1)", "S(1)RR"), "gather 1 2 of 0 of 1");
+  EXPECT_EQ(plan(cube, {64, 64}, "PPP", "S(1)S(0)S(1)"), "scatter 1 0 2 of 0 of 1");
+  // What is cut first leaves last.
+  EXPECT_EQ(plan(cube, {64, 64}, "S(1)S(0)S(1)|2,1,0", "RRS(1)"), "gather 1 0 of 0 of 1");
+  // Uneven blocks come one tensor dim after the other.
+  EXPECT_EQ(plan(*Mesh::parse("x=2,y=3"), {7, 8}, "S(0)S(1)", "RR"),
+            "gather 0 from 0; gather 1 from 1");
 }
 
 // y is counted as 4·2: its outer part takes over what x cut. Numbers from 16 on are parts.
