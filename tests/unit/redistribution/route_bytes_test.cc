@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <fstream>
 #include <map>
 #include <queue>
 #include <random>
+#include <sstream>
 
 #include "redistribution/redistributor.h"
 
@@ -261,6 +263,51 @@ TEST(RouteBytes, AreNeverMoreThanThoseOfPlainMoves) {
   compare({{2, 3, 2}, {12, 24}}, 60);
   compare({{4, 2, 2}, {16, 16, 16}}, 60);
   compare({{2, 2, 2, 2}, {16, 32}}, 60);
+}
+
+// Never more bytes, nor more collectives for as many. What a collective costs beside its bytes is
+// less than any byte that is saved.
+TEST(RouteBytes, AreNeverMoreThanShardys) {
+  std::ifstream file(std::string(SHW_TEST_DATA) + "/redistribution/shardy.txt");
+  int cases = 0, fewer = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    SCOPED_TRACE(line);
+    std::istringstream words(line);
+    std::string axes, sizes, before, after;
+    double bytes = 0;
+    size_t collectives = 0;
+    ASSERT_TRUE(words >> axes >> sizes >> before >> after >> bytes >> collectives);
+    const auto mesh = Mesh::parse(axes);
+    ASSERT_TRUE(mesh.ok()) << mesh.status().message();
+    Dims shape;
+    std::istringstream dims(sizes);
+    for (std::string d; std::getline(dims, d, ',');) shape.push_back(std::stoll(d));
+    const MovePrices alone = bytes_alone(*mesh);
+    const MovePrices prices{[&alone](CollectiveKind kind, uint32_t mask, int64_t n) {
+                              return 0.01 + alone.collective_us(kind, mask, n);
+                            },
+                            alone.copy_us};
+    Redistributor planner(*mesh, prices);
+    const auto route = planner.route(shape, 4, *parse_layout(before, mesh->rank()),
+                                     *parse_layout(after, mesh->rank()));
+    ASSERT_TRUE(route.ok()) << route.status().message();
+    double sent = 0;
+    size_t made = 0;
+    for (const Move& move : (*route)->moves) {
+      if (move.kind == CollectiveKind::kNone) continue;
+      ++made;
+      sent += move.collective_us - 0.01;
+    }
+    EXPECT_LE(sent, bytes + 0.5);
+    if (sent > bytes - 0.5) {
+      EXPECT_LE(made, collectives);
+    }
+    fewer += sent < bytes - 0.5;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 77);
+  EXPECT_GE(fewer, 18);
 }
 
 TEST(RouteBytes, AreNeverMoreOnFiveAndSixMeshDims) {
