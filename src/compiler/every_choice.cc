@@ -29,7 +29,10 @@ class EveryChoice {
     SHW_RETURN_IF_ERROR(attempt_candidates());
     SHW_RETURN_IF_ERROR(attempt_candidates_with_shorter_lives());
     attempts_.skip_slower(false);
-    return attempts_.has_any() ? Status() : attempt_what_holds_the_least();
+    // Where another placement has been found, this one must be faster, and the least is slow.
+    const bool is_done =
+        attempts_.has_any() && (attempts_.fits() || attempts_.options().beat_us < kEndless);
+    return is_done ? Status() : attempt_what_holds_the_least();
   }
 
  private:
