@@ -86,13 +86,19 @@ Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const Solve
 Result<std::vector<uint8_t>> Search::prefilter_labels() {
   std::vector<uint8_t> keep;
   if (table_cells(root_) <= options_.wide_cells) return keep;
-  SHW_ASSIGN_OR_RETURN(Survey found, survey(root_, watch_));
+  const auto solve_part = [&](const RestrictedProblem& core) -> Result<double> {
+    SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> choice, best_of(core, options_, watch_));
+    take(std::move(choice));
+    return cost_ == kForbidden ? kForbidden : cutoff();
+  };
+  const LikelyLabels likely{options_.wide_cells, solve_part};
+  SHW_ASSIGN_OR_RETURN(Survey found, survey(root_, watch_, &likely));
   stats_.sweeps += found.sweeps;
   if (found.bound == kForbidden) return keep;  // presolve reports why
   take(std::move(found.choice));
-  const RestrictedProblem core = likely_part(root_, found.marginals, options_.wide_cells);
-  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> choice, best_of(core, options_, watch_));
-  take(std::move(choice));
+  if (!found.leaves_few)
+    SHW_RETURN_IF_ERROR(
+        solve_part(likely_part(root_, found.marginals, options_.wide_cells)).status());
   SHW_RETURN_IF_ERROR(raise_bound(found.bound));
   if (std::exchange(keeps_floors_,
                     false))  // the remaining problem does not know the dropped labels

@@ -28,18 +28,29 @@ class Surveyor {
     build();
   }
 
-  Result<Survey> run() {
-    double stall_bound = -kForbidden;
+  Result<Survey> run(const LikelyLabels* likely) {
+    double stall_bound = -kForbidden, cost_below = kForbidden;
+    Survey best;
     for (uint32_t sweep = 1; sweep <= kMaxSweeps; ++sweep) {
+      if (likely != nullptr && sweep == kSweepsBeforeCore + 1) {
+        const RestrictedProblem core = likely_part(problem_, found_.marginals, likely->cells);
+        SHW_RETURN_IF_ERROR(follow(core));
+        SHW_ASSIGN_OR_RETURN(cost_below, likely->cost_below(core));
+        stall_bound = -kForbidden;
+      }
       SHW_ASSIGN_OR_RETURN(found_.bound, pass(/*forward=*/true));
       SHW_ASSIGN_OR_RETURN(const double back, pass(/*forward=*/false));
       found_.sweeps = sweep;
-      SHW_RETURN_IF_ERROR(watch_.report(best_cost_, found_.bound));
+      if (found_.bound > best.bound) best = found_;  // it falls where the core's messages come in
+      SHW_RETURN_IF_ERROR(watch_.report(best_cost_, best.bound));
+      best.leaves_few = cost_below < kForbidden && leaves_few(best, cost_below);
       if (found_.bound == kForbidden || back == kForbidden || watch_.expired()) break;
-      if (back - stall_bound < kSurveyStallShare * std::abs(back)) break;
+      if (best.leaves_few || back - stall_bound < kSurveyStallShare * std::abs(back)) break;
       stall_bound = back;
     }
-    return std::move(found_);
+    best.sweeps = found_.sweeps;
+    best.choice = std::move(found_.choice);
+    return best;
   }
 
  private:
@@ -69,6 +80,35 @@ class Surveyor {
       sides_[e.a].push_back({table, m.rows, m.cols, e.transposed == 0, e.b, to_a, to_b});
       sides_[e.b].push_back({table, m.rows, m.cols, e.transposed != 0, e.a, to_b, to_a});
     }
+  }
+
+  // Sweeps over a part until they stall, and goes on from its messages. What has no partner there
+  // may have one here, so that infinite ones are not taken.
+  Status follow(const RestrictedProblem& part) {
+    const Watch::Part quiet(watch_);
+    Surveyor inner(part.problem, watch_);
+    SHW_RETURN_IF_ERROR(inner.run(nullptr).status());
+    for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
+      const uint64_t first = part.problem.first_label(v);
+      for (uint32_t i = 0; i < part.problem.num_labels(v); ++i)
+        for (size_t e = 0; e < sides_[v].size(); ++e)
+          if (const double m = inner.sides_[v][e].in[i]; m < kForbidden)
+            sides_[v][e].in[part.label[first + i]] = m;
+    }
+    return {};
+  }
+
+  bool leaves_few(const Survey& swept, double cost_below) const {
+    std::vector<uint64_t> left(problem_.num_variables());
+    for (uint32_t v = 0; v < left.size(); ++v)
+      for (uint32_t i = 0; i < problem_.num_labels(v); ++i)
+        left[v] += swept.bound + swept.marginals[at(v) + i] < cost_below;
+    uint64_t cells = 0, all = 0;
+    for (const auto& e : problem_.edges()) {
+      cells += left[e.a] * left[e.b];
+      all += uint64_t{problem_.num_labels(e.a)} * problem_.num_labels(e.b);
+    }
+    return static_cast<double>(cells) <= kFewCells * static_cast<double>(all);
   }
 
   // One sweep over all variables; returns the bound, kForbidden if nothing is allowed.
@@ -202,8 +242,8 @@ uint64_t table_cells(const PlacementProblem& problem) {
   return cells;
 }
 
-Result<Survey> survey(const PlacementProblem& problem, Watch& watch) {
-  return Surveyor(problem, watch).run();
+Result<Survey> survey(const PlacementProblem& problem, Watch& watch, const LikelyLabels* likely) {
+  return Surveyor(problem, watch).run(likely);
 }
 
 std::vector<double> marginals_by_label(const PlacementProblem& problem, const Trws& trws) {

@@ -6,6 +6,10 @@
 // but stores nothing except messages. It yields a bound, often the optimum itself, and a
 // min-marginal for every label. The few labels with small marginals form a small problem; its
 // optimum is an incumbent that eliminates nearly all other labels.
+//
+// A few sweeps tell which labels these are. Sweeps over them alone take next to no time, and where
+// their messages come to, sweeps over all labels go on: they have less far to go. They end where
+// the incumbent leaves few labels.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,6 +17,7 @@
 #include "solver/problem.h"
 #include "solver/trws.h"
 #include "solver/watch.h"
+#include "support/function_ref.h"
 
 namespace shw::solver {
 
@@ -23,13 +28,22 @@ struct Survey {
   double bound = -kForbidden;    // no labelling costs less; kForbidden: none exists
   std::vector<uint32_t> choice;  // the best labelling found; empty: none
   uint32_t sweeps = 0;
+  bool leaves_few = false;  // labels that could cost less than the incumbent of LikelyLabels
 };
 
 // The number of cells in all distinct tables.
 uint64_t table_cells(const PlacementProblem& problem);
 
+// The part of a problem that likely_part() makes of so many cells, which a survey asks for once.
+// `cost_below`: what a labelling of the whole must cost less than, once the part is solved.
+struct LikelyLabels {
+  uint64_t cells = 0;
+  FunctionRef<Result<double>(const RestrictedProblem& part)> cost_below;
+};
+
 // Sweeps until the bound stalls.
-Result<Survey> survey(const PlacementProblem& problem, Watch& watch);
+Result<Survey> survey(const PlacementProblem& problem, Watch& watch,
+                      const LikelyLabels* likely = nullptr);
 
 // The marginals of a sweep, by label as a survey's; of labels that were dropped: infinite; of
 // variables that are folded: minus infinity.

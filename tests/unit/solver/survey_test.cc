@@ -39,6 +39,35 @@ TEST(Survey, BoundsEveryLabelling) {
   EXPECT_GT(feasible, 100);
 }
 
+// Messages of a part are messages of the whole: bounds hold whatever the part is.
+TEST(Survey, BoundsEveryLabellingBehindSweepsOverAPart) {
+  int asked = 0;
+  for (uint32_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem =
+        random_problem(seed, {.max_variables = 6, .edges_per_variable = 2});
+    const auto best = solve_brute_force(problem);
+    if (!best.ok()) continue;
+    Monitor monitor;
+    Watch watch(monitor, Deadline());
+    const auto cost_below = [&](const RestrictedProblem& part) -> Result<double> {
+      EXPECT_TRUE(part.problem.validate().ok());
+      ++asked;
+      return best->cost + 1e-6;
+    };
+    const LikelyLabels likely{1 + seed % 40, cost_below};
+    const auto found = survey(problem, watch, &likely);
+    ASSERT_TRUE(found.ok());
+    EXPECT_LE(found->bound, best->cost + 1e-9);
+    for (uint32_t v = 0; v < problem.num_variables(); ++v)
+      for (uint32_t i = 0; i < problem.num_labels(v); ++i)
+        EXPECT_LE(found->bound + found->marginals[problem.first_label(v) + i],
+                  cheapest_with(problem, v, i) + 1e-9)
+            << "label " << i << " of variable " << v;
+  }
+  EXPECT_GT(asked, 50);
+}
+
 TEST(Survey, LikelyPartKeepsCosts) {
   for (uint32_t seed = 500; seed < 600; ++seed) {
     SCOPED_TRACE(seed);
