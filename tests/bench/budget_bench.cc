@@ -11,7 +11,7 @@
 // data, and what follows, such as a GPT-2 of full size and a mixture of experts.
 // --host: a rank has so many gigabytes of host memory, where results may wait.
 // Tags of the graph are left out. The highest limit is what the plan takes that repeats nothing,
-// the lowest one what the search for it reaches. held: ports, arena and session; arena the scratch
+// the lowest that was planned in five halvings. held: ports, arena and session; arena the scratch
 // alone. gap: how much of the step at most the repetitions take too long; see src/recompute.
 #include <cmath>
 #include <cstdio>
@@ -80,8 +80,7 @@ class Sweep {
     int64_t low = 0, high = free.held_bytes;
     for (int i = 0; i < kHalvings; ++i) {
       const int64_t middle = low + (high - low) / 2;
-      const auto within = plan(middle);
-      (within.ok() ? high : low) = within.ok() ? within->held_bytes : middle;
+      (plan(middle).ok() ? high : low) = middle;
     }
     const double factor = std::pow(static_cast<double>(high) / static_cast<double>(free.held_bytes),
                                    1.0 / (limits - 1));
