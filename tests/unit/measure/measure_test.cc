@@ -91,12 +91,13 @@ TEST(Measure, FindsThatLoopsOverManyOperationsAreOfVectors) {
 }
 
 // A group of one channel has a row of its own in the tables: it was priced as eight, with four
-// times the terms.
+// times the terms. Beside other work 216 and 378 µs were measured.
 TEST(Measure, FindsThatSmallGroupsOfConvolutionsTakeLess) {
   for (const char* kernel : {"convolution", "convolution_backward"}) {
     const cost::KernelTimes* times = cost::find_times(device().kernels, kernel, Dtype::kF32);
     ASSERT_NE(times, nullptr);
-    EXPECT_LT(3 * cost::us_at(*times, {1024, 1, 9}), cost::us_at(*times, {1024, 8, 36})) << kernel;
+    EXPECT_LT(1.25 * cost::us_at(*times, {1024, 1, 9}), cost::us_at(*times, {1024, 8, 36}))
+        << kernel;
   }
 }
 
