@@ -35,8 +35,9 @@ bool PlannedLimit::can_count_copies(const Placed& placed) const {
 
 bool PlannedLimit::count_copies(const Placed& placed) {
   std::optional<CountedCopies> copies = more_copies(placed);
-  if (copies) now_.copies = *std::move(copies);
-  return copies.has_value();
+  if (!copies) return false;
+  now_.copies = *std::move(copies);
+  return true;
 }
 
 bool PlannedLimit::reserve(const Placed& placed) {
