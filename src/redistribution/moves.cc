@@ -193,21 +193,21 @@ void MoveMaker::leave_several(const Piece& p, Visit visit) const {
   Digits leaving{};  // how many of each, the last ones
   while (count_up(leaving, count, [&](size_t i) { return cuts[i].axes.size() + 1; })) {
     MoveEdge gather{CollectiveKind::kAllGather};
-    bool is_even = true;
-    for (size_t i = 0; i < count && is_even; ++i) {
+    bool is_possible = true;  // in one collective: even blocks, of few tensor dims
+    for (size_t i = 0; i < count && is_possible; ++i) {
       if (leaving[i] == 0) continue;
       const Cut& cut = cuts[i];
       const size_t stays = cut.axes.size() - leaving[i];
       Axes axes;
       for (size_t k = stays; k < cut.axes.size(); ++k) axes.push_back(cut.axes[k]);
       const int64_t n = group_size(axes);
-      is_even = size_before(cut.axes, stays, cut.dim) % n == 0 &&
-                gather.several.size() < BlocksByDim::kMost;
-      if (!is_even) break;
+      is_possible = size_before(cut.axes, stays, cut.dim) % n == 0 &&
+                    gather.several.size() < BlocksByDim::kMost;
+      if (!is_possible) break;
       for (uint8_t a : axes) gather.axes.push_back(a);
       gather.several.push_back({static_cast<uint8_t>(cut.dim), n});
     }
-    if (!is_even || gather.several.size() < 2 || !are_whole(gather.axes)) continue;
+    if (!is_possible || gather.several.size() < 2 || !are_whole(gather.axes)) continue;
     gather.bytes = p.bytes * group_size(gather.axes);
     if (!outermost(p.local, gather.several[gather.several.size() - 1].dim))
       gather.copies.add(gather.bytes);
