@@ -54,7 +54,6 @@ class ChoicesNearLimit {
   // From the choice that keeps the least to one that keeps more, while that fits: what the last
   // trifles free is dear.
   Status close_in_with_shorter_lives() {
-    const auto kept = [&](uint32_t k) { return choices_.kept_bytes(choices_.choice(k)); };
     uint32_t low = 0, high = choices_.count() - 1;
     SHW_ASSIGN_OR_RETURN(const bool fits, fits_with_shorter_lives(high));
     for (int i = 0; fits && i < kAttemptsShortened && high - low > 1; ++i) {
@@ -110,7 +109,6 @@ class ChoicesNearLimit {
   // grows or shrinks evenly; behind some, collectives are hidden that were not. What they cost does
   // not depend on the limit, so a higher one mostly knows what a lower one would answer.
   Status try_corners_behind(uint32_t first) {
-    const auto kept = [&](uint32_t k) { return choices_.kept_bytes(choices_.choice(k)); };
     attempts_.skip_slower(true);
     for (const uint32_t k : choices_.corners())
       if (k > first && 2 * kept(k) >= kept(first))
@@ -146,6 +144,8 @@ class ChoicesNearLimit {
     }
     return {};
   }
+
+  int64_t kept(uint32_t k) const { return choices_.kept_bytes(choices_.choice(k)); }
 
   // The limit, or a part of it, for programs whose collectives start as early as it permits.
   Room bounded(int64_t parts = 32, int64_t of = 32) const {

@@ -11,7 +11,6 @@ namespace shw {
 namespace {
 
 // Of the limit.
-constexpr double kMinStep = 2e-3;
 constexpr double kNegligible = 1e-4;   // smaller copies are ignored
 constexpr double kMostReserved = 0.1;  // at any point
 

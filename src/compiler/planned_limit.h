@@ -16,6 +16,8 @@ namespace shw {
 
 class PlannedLimit {
  public:
+  static constexpr double kMinStep = 2e-3;  // of the limit
+
   // The model must outlive it. `planned_bytes`: to begin with; 0: none.
   PlannedLimit(const ConstrainedModel& model, double limit_bytes, double planned_bytes)
       : model_(model), limit_(limit_bytes), now_{planned_bytes, {}, {}} {}

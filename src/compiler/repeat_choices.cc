@@ -13,14 +13,13 @@ Result<RepeatChoices> RepeatChoices::of(const Program& program, const Graph& gra
   SHW_ASSIGN_OR_RETURN(choices.joints_, halves(program));
   for (const Joint& joint : choices.joints_) {
     SHW_ASSIGN_OR_RETURN(Frontier f, Frontier::of(joint, graph, monitor));
-    choices.count_ = std::max(choices.count_, f.num_choices());
+    if (f.num_choices() > choices.count_) {
+      choices.count_ = f.num_choices();
+      choices.corners_ = f.corners();
+    }
     choices.frontiers_.push_back(std::move(f));
   }
   return choices;
-}
-
-const std::vector<uint32_t>& RepeatChoices::corners() const {
-  return std::ranges::max_element(frontiers_, {}, &Frontier::num_choices)->corners();
 }
 
 std::vector<Repeated> RepeatChoices::choice(uint32_t k, uint32_t parts) const {

@@ -23,7 +23,7 @@ class RepeatChoices {
   // along their choices.
   uint32_t count() const { return count_; }
   // Those at the corners of the curve; of the longest one, with several backward halves.
-  const std::vector<uint32_t>& corners() const;
+  const std::vector<uint32_t>& corners() const { return corners_; }
   // With the first so many parts of the next choice.
   std::vector<Repeated> choice(uint32_t k, uint32_t parts = 0) const;
   // Between choice k and the next one, where there is one backward half alone.
@@ -51,6 +51,7 @@ class RepeatChoices {
   std::vector<Joint> joints_;        // what repeated steps point to
   std::vector<Frontier> frontiers_;  // by pair of halves
   uint32_t count_ = 1;
+  std::vector<uint32_t> corners_{0};
 };
 
 }  // namespace shw

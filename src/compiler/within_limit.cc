@@ -139,7 +139,6 @@ class MemoryLimitedSearch {
   static constexpr uint32_t kJointRounds = 3;
   static constexpr double kNextPeak = 0.65;  // of the last placement
   static constexpr double kNearly = 0.03;    // of the lowest peak: is as good as that
-  static constexpr double kMinStep = 2e-3;   // of the limit
   static constexpr double kShareOfTime = 0.2;
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
@@ -185,7 +184,8 @@ class MemoryLimitedSearch {
       if (is_late()) return {};
       if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
         planned_.set(next->memory.peak_bytes -
-                     std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (max_rounds - left)));
+                     std::max(excess_bytes(*next), PlannedLimit::kMinStep * limit_) *
+                         (1 << (max_rounds - left)));
       else if (!(has_time_for_copies() && planned_.count_copies(*next)) && !planned_.reserve(*next))
         planned_.lower(excess_bytes(*next));
       too_much_ = excess_bytes(*next);

@@ -13,6 +13,13 @@ using namespace parameters::survey;
 
 constexpr double kSurveyRounding = 1e-13;  // of the bound: plain sums of some thousand terms
 
+// Of all edges, with so many labels of each variable.
+uint64_t cells_among(const PlacementProblem& problem, std::span<const uint64_t> labels) {
+  uint64_t cells = 0;
+  for (const auto& e : problem.edges()) cells += labels[e.a] * labels[e.b];
+  return cells;
+}
+
 // An edge as seen from one of its ends.
 struct Side {
   const double* table;  // row-major, rows × cols
@@ -103,12 +110,8 @@ class Surveyor {
     for (uint32_t v = 0; v < left.size(); ++v)
       for (uint32_t i = 0; i < problem_.num_labels(v); ++i)
         left[v] += swept.bound + swept.marginals[at(v) + i] < cost_below;
-    uint64_t cells = 0, all = 0;
-    for (const auto& e : problem_.edges()) {
-      cells += left[e.a] * left[e.b];
-      all += uint64_t{problem_.num_labels(e.a)} * problem_.num_labels(e.b);
-    }
-    return static_cast<double>(cells) <= kFewCells * static_cast<double>(all);
+    return static_cast<double>(cells_among(problem_, left)) <=
+           kFewCells * static_cast<double>(edge_cells(problem_));
   }
 
   // One sweep over all variables; returns the bound, kForbidden if nothing is allowed.
@@ -279,9 +282,7 @@ double likely_limit(const PlacementProblem& problem, std::span<const double> mar
         std::partition(middle, last, [at](const Label& l) { return l.marginal <= at; });
     tried = kept;
     for (auto it = first; it != above; ++it) ++tried[it->variable];
-    uint64_t cells = 0;
-    for (const auto& e : problem.edges()) cells += tried[e.a] * tried[e.b];
-    if (cells <= max_cells) {
+    if (cells_among(problem, tried) <= max_cells) {
       limit = at;
       kept.swap(tried);
       first = above;
