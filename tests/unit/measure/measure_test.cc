@@ -1,4 +1,5 @@
-// This machine, measured. What is asked of times holds on a machine that does other work as well.
+// This machine, measured. What is asked of times holds on a machine that does some other work as
+// well; ctest runs no other test beside it.
 #include "measure/measure.h"
 
 #include <gtest/gtest.h>
