@@ -50,8 +50,8 @@ struct Alternative {
   std::optional<Forced> forced;
 };
 
-// The reference planner's classification of an alternative, from the objectives of both plans
-// (planner.md 3.9): CHOSEN, TIE (within 0.01 µs), TARGET CHEAPER (a pinned parameter leaves the
+// The reference planner's classification of an alternative, from the objectives of both
+// plans: CHOSEN, TIE (within 0.01 µs), TARGET CHEAPER (a pinned parameter leaves the
 // budget), CHOSEN CHEAPER, or UNAVAILABLE (no plan has it). If it was not forced, its floor
 // decides; empty if that is not conclusive.
 std::string_view status_of(const Alternative& alternative, double plan_us);

@@ -1,4 +1,4 @@
-// Exports a choice in the reference planner's JSON format (planner.md 3.10): the mesh, every node
+// Exports a choice in the reference planner's JSON format: the mesh, every node
 // with its layouts and the costs of its operands, and their sums. Tools written for its files can
 // read ours.
 //

@@ -1,5 +1,5 @@
 // A machine as the cost models see it: the rates of one device, and how devices are connected. It
-// can be described in a file (README.md), which hardware_description.h reads and writes.
+// can be described in a file (capi/HARDWARE.md), which hardware_description.h reads and writes.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // Hardware as text: a JSON object that describes one machine, completely or as changes to a
-// built-in one ("base"). This folder's README.md documents every key.
+// built-in one ("base"). capi/HARDWARE.md documents every key.
 #pragma once
 #include <string>
 #include <string_view>

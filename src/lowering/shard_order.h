@@ -3,7 +3,7 @@
 // The planner says S(0)S(0) and leaves the order open: any will do as long as producer and consumer
 // agree, but some make the way between two layouts one collective and others three. With the inner
 // mesh dim cutting first, a parameter's S(0)S(0) → RS(0) is one all-gather and its gradient's
-// PS(0) → S(0)S(0) one reduce-scatter. The reference hard-codes that pattern (planner.md 5.3); here
+// PS(0) → S(0)S(0) one reduce-scatter. The reference hard-codes that pattern; here
 // the orders are chosen for all values at once: one variable per node with a tensor dim that is cut
 // more than once, one label per order, an edge wherever such a node is joined to another, weighed
 // by the redistribution planner. It is the placement problem again, small, and solved by its

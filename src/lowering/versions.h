@@ -3,7 +3,7 @@
 // A use asks for a value in a layout. If that version exists it is read; otherwise it is made once,
 // from whichever version leads there at least cost, and so are the layouts on the way. Nothing is
 // ever brought into a layout in which it already is: an alias of the graph, which was a choice
-// point for the planner, needs no step of its own (passes.md 1.1).
+// point for the planner, needs no step of its own.
 #pragma once
 #include <optional>
 #include <span>

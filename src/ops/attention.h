@@ -17,7 +17,7 @@ Status want_documents(const OpArgs& args, size_t at, const TensorType& query,
 Status want_window(const OpArgs& args, const TensorType& query, const TensorType& key);
 
 // Pairs of a query and a key that a head multiplies. Those that a window hides are not counted;
-// those that a causal mask alone hides are, as by the reference planner (planner.md 4.1).
+// those that a causal mask alone hides are, as by the reference planner.
 double scored_pairs(const OpArgs& args, const TensorType& query, const TensorType& key);
 
 }  // namespace shw::ops

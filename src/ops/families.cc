@@ -279,8 +279,7 @@ Result<Equation> Equation::parse(std::string_view text) {
 }
 
 // DTensor's einsum generator: letters in alphabetical order within each group: batch, contracting,
-// lhs-only, rhs-only; then linearity, op by op: left operand partial, right operand partial
-// (planner.md 2.5, 9 E2).
+// lhs-only, rhs-only; then linearity, op by op: left operand partial, right operand partial.
 void contraction_rules(const Equation& e, bool partial_operands, RuleSet& rules) {
   std::string letters = e.lhs + e.rhs;
   std::sort(letters.begin(), letters.end());

@@ -1,5 +1,5 @@
 // Shared by families of ops: type inference, and rules for one mesh dim of pointwise ops,
-// reductions and contractions (planner.md 2.5). Rules are added in the reference planner's order,
+// reductions and contractions. Rules are added in the reference planner's order,
 // which fixes strategy indices.
 #pragma once
 #include <array>

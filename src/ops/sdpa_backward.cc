@@ -65,7 +65,7 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
   }
 }
 
-// The score matrix again and four more products: planner.md 4.1.
+// The score matrix again and four more products, as the reference planner counts them.
 double flops(const OpArgs& args, std::span<const OptionalType>) {
   const TensorType &q = args.in(kQuery), &k = args.in(kKey), &v = args.in(kValue);
   const auto f = [](int64_t x) { return static_cast<double>(x); };

@@ -4,7 +4,7 @@
 // groups. In a group that flattens, only the first operand dim may stay sharded, and only if the
 // mesh dim divides it. In a group that splits, the shard moves to the first result dim, if the mesh
 // dim divides that. All other shards are undone on the operand (the node then requests an
-// all-gather). Replicated and partial entries pass (planner.md 2.5, "view propagation").
+// all-gather). Replicated and partial entries pass. This is DTensor's view propagation.
 //
 // With strided shards enabled, no shard is lost for not being first. A cut is identified by its
 // head, the number of elements of the group's dims before it: 1 for the first dim, f more for

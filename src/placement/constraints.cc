@@ -405,7 +405,7 @@ class Builder {
   int64_t item_size(NodeId n) const { return dtype_size(graph_.type(n).dtype); }
 
   // Mixed precision: parameters are gathered after their down-cast, so that less is sent; gradients
-  // are reduced after their up-cast, for accuracy (planner.md 3.3 item 6).
+  // are reduced after their up-cast, for accuracy.
   void keep_gathers_after_down_casts() {
     for (const InputInfo& in : graph_.inputs()) {
       if (in.role != InputRole::kParameter) continue;

@@ -1,5 +1,5 @@
 // Constraints of the placement, translated into the four forms that the solver knows: allowed
-// labels, allowed pairs, edges that may not communicate, and linear budgets (planner.md 3.3, 3.4).
+// labels, allowed pairs, edges that may not communicate, and linear budgets.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 // The costs of strategies and layout changes in µs; each distinct question is computed once.
 //
-// A node costs the roofline of one rank's work, given the local types of its operands (planner.md
-// 4.1). An edge costs the redistribution from the producer's layout to the consumer's, minus what
-// compute hides (overlap.h), plus 1 if the two differ (planner.md 3.2, 4.3).
+// A node costs the roofline of one rank's work, given the local types of its operands. An
+// edge costs the redistribution from the producer's layout to the consumer's, minus what
+// compute hides (overlap.h), plus 1 if the two differ.
 #pragma once
 #include <functional>
 #include <map>
@@ -29,8 +29,8 @@
 namespace shw {
 
 // What is redistributed on an edge: the bytes of the whole value, and whether its strides are
-// row-major. The result of an einsum counts as row-major whatever the graph records (planner.md 9
-// E1).
+// row-major. The result of an einsum counts as row-major whatever the graph records, as in
+// the reference planner.
 cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
 
 class Pricer {

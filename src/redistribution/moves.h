@@ -13,7 +13,7 @@
 //
 // A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
 // that what a rank holds is one block at all times; the members of the group are numbered by the
-// shard order. After planner.md 5.2, with combined groups, and passes.md 1.2.
+// shard order.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -12,8 +12,7 @@
 // Weights are the model's time on the real local bytes, with the copies around a collective on a
 // dim that is not outermost in memory.
 //
-// After planner.md 5.2 (the reference runs Dijkstra over the same states, without combined groups)
-// and passes.md 1.2.
+// The reference planner runs Dijkstra's algorithm over the same states, without combined groups.
 #pragma once
 #include <memory>
 #include <span>

@@ -154,7 +154,7 @@ uint64_t hash_of(const Layout& layout);
 std::string to_string(const Layout& layout, int mesh_rank);
 Result<Layout> parse_layout(std::string_view text, int mesh_rank);
 
-// Whether the shards can exist, by the reference planner's rule (planner.md 2.1): in mesh dim
+// Whether the shards can exist, by the reference planner's rule: in mesh dim
 // order, the remaining size must be ≥ the mesh dim; it then becomes the ceiling of the quotient.
 // Strided shards, which the reference planner lacks, must be even, and so must plain shards of the
 // same dim.

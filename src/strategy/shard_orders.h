@@ -2,7 +2,7 @@
 //
 // The order determines what can be gathered by a single collective: a parameter that the inner mesh
 // dim cuts first, S(0)S(0)|1,0, becomes RS(0) by one all-gather. The reference planner plans with
-// the default order only and hard-codes that case in lowering (planner.md 5.3).
+// the default order only and hard-codes that case in lowering.
 #pragma once
 #include <array>
 #include <span>

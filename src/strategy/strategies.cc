@@ -12,7 +12,7 @@
 namespace shw {
 namespace {
 
-// Removes rows equal to an earlier one (planner.md 2.1, "dedup").
+// Removes rows equal to an earlier one.
 void drop_duplicates(StrategyTable& table) {
   const size_t width = table.width();
   std::unordered_multimap<uint64_t, size_t> seen;

@@ -2,9 +2,9 @@
 // run.
 //
 // An op's rules for one mesh dim (ops/) are composed over the mesh: every combination of one rule
-// per mesh dim, mesh dim 0 varying slowest, "all replicated" first (planner.md 2.2). Impossible
+// per mesh dim, mesh dim 0 varying slowest, "all replicated" first. Impossible
 // combinations are dropped: shards that run out of elements, and different kinds of partials in one
-// layout (2.1).
+// layout.
 //
 // Rule sets: `compat` equals the reference planner, strategy by strategy. `full` corrects it: it
 // drops what gives wrong results (averages over uneven shards) and adds what is missing (table in

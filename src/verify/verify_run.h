@@ -8,7 +8,7 @@
 // A tensor's noise is the distance (Frobenius norm) of the unsharded run from the reference: the
 // effect of rounding on this computation. A single run may be lucky, so the noise is also measured
 // at inputs that differ by one unit in the last place, against f64 at those same inputs. The noise
-// of f64 is that of f32, divided by 2^29.
+// of f64 is that of f32, divided by 2^29 and multiplied by √2 (judge.cc).
 //
 // A result is right if its distance from the reference is at most a small multiple of its noise
 // (judge.cc), and if the plan in f64, where rounding cannot hide errors, is a thousand times

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the C interface to what it was (capi/ABI.md 16, 17).
+"""Holds the C interface to what it was (capi/ABI.md 17, 18).
 
 usage: abi.py symbols LIBRARY [--update]   exported symbols against symbols.txt
        abi.py constants CC [--update]      every constant of the headers, as the compiler sees it, against constants.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the library must not call (capi/ABI.md 10, 20): it prints nothing, ends no process, reads no environment, keeps no random state."""
+"""What the library must not call (capi/ABI.md 11, 21): it prints nothing, ends no process, reads no environment, keeps no random state."""
 import pathlib, re, sys
 
 BANNED = {

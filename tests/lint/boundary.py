@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The boundary's own rules (capi/ABI.md 4, 9, 12): callers' structs are read by copy_in only, functions that can fail are guarded,
+"""The boundary's own rules (capi/ABI.md 5, 10, 13): callers' structs are read by copy_in only, functions that can fail are guarded,
 and the sweep of NULL arguments knows every function."""
 import pathlib, re, sys
 

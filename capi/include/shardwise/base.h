@@ -45,7 +45,7 @@ extern "C" {
 /* ---- Handles --------------------------------------------------------------------------------- */
 
 typedef struct shw_status shw_status;   /* an error; NULL: none */
-typedef struct shw_context shw_context; /* allocator and log sink; immutable */
+typedef struct shw_context shw_context; /* the host's allocator, log and threads; immutable */
 typedef struct shw_cancel shw_cancel;   /* a flag that any thread may raise */
 typedef struct shw_blob shw_blob;       /* bytes that the library owns; immutable */
 
@@ -96,12 +96,12 @@ enum {
   SHW_ROLE_BUFFER = 2, /* a tensor of the model that is not trained */
   SHW_ROLE_INPUT = 3,
   SHW_ROLE_TANGENT = 4,         /* gradient of a result, given by the caller */
-  SHW_ROLE_SEED = 5,            /* of a random generator */
+  SHW_ROLE_SEED = 5,            /* seed of a random generator */
   SHW_ROLE_OPTIMIZER_STATE = 6, /* what an optimizer keeps beside a parameter */
   SHW_ROLE_CONSTANT = 7,        /* a small tensor that the graph carries with it */
   SHW_ROLE_RESULT = 11,
-  SHW_ROLE_GRADIENT = 12, /* of an input. What only an update reads is no output */
-  SHW_ROLE_UPDATE = 13    /* new value of an input: a step of an optimizer, a cache */
+  SHW_ROLE_GRADIENT = 12, /* of an input. A gradient that only an update reads is no output */
+  SHW_ROLE_UPDATE = 13    /* new value of an input: of a parameter, an optimizer's state, a cache */
 };
 
 /* Who holds the memory of an input between runs. 0: the caller. */
@@ -132,8 +132,8 @@ typedef struct shw_bytes {
   size_t size;
 } shw_bytes;
 
-/* A tensor in somebody's memory. A tensor that a function only reads may lie in memory that is
- * const: cast `data`. */
+/* A tensor in memory that the struct does not own. If a function only reads the tensor, the memory
+ * may be const: cast `data`. */
 typedef struct shw_tensor {
   void* data;             /* element 0 */
   const int64_t* dims;    /* `rank` sizes */
@@ -159,22 +159,22 @@ typedef void (*shw_log_fn)(void* user, shw_log_level level, const char* message,
 /* A piece of work of the library, to be called once with the `task` that came with it. It returns
  * when the piece is done, and throws nothing. */
 typedef void (*shw_task_fn)(void* task);
-/* Takes a task, to be run on any thread at any time: at once, within this call, or later, in any
- * order, even when the call that the task is part of has returned. Any thread calls it, several at
- * once. Returns 0 if the host will run the task; otherwise it must not, and the library does
- * without it.
+/* Takes a task, which the host runs once, on any thread and in any order: within this call, or
+ * later, even after the library's call that submitted the task has returned. Several threads may
+ * call this function at the same time. Returns 0 if the host will run the task. If it returns any
+ * other number, the host must not run the task, and the library does the work without it.
  *
- * No call waits for a task that has not begun: the calling thread does its work instead, and the
- * task, when it is run, returns at once. So an executor of one thread, or one that is busy with
- * other things, never blocks a call. A task that is accepted and never run leaks some hundred
- * bytes. */
+ * No call of the library waits for a task that has not begun: the calling thread does the work
+ * instead, and the task returns at once when it is run later. So a thread pool that has one thread,
+ * or is busy with other things, never blocks a call. A task that is accepted and never run leaks
+ * some hundred bytes. */
 typedef int32_t (*shw_submit_fn)(void* user, shw_task_fn run, void* task);
 
 /* ---- Extensible structs: struct_size first, zero is the default, fields are only appended ---- */
 
-/* Results on CUDA devices have the same bits in each run. Without it, the gradients of attention
- * may be computed by a kernel of cuDNN that adds up in an order that differs from run to run, and
- * takes less than half of the time. Other backends' results always have the same bits. */
+/* Results on CUDA devices have the same bits in each run. Without this flag, a kernel of cuDNN may
+ * compute the gradients of attention. Its order of additions differs from run to run, and it takes
+ * less than half of the time. Results of other backends always have the same bits. */
 #define SHW_CONTEXT_DETERMINISTIC ((uint64_t)1)
 
 /* Options of shw_context_create(). */
@@ -188,22 +188,22 @@ typedef struct shw_context_options {
   void* log_user;          /* as alloc_user */
   shw_log_level log_level; /* the lowest that is passed on; 0: SHW_LOG_INFO */
   int32_t reserved;        /* 0 */
-  /* The host's threads, for what planning does in parallel: pricing, solving large problems,
-   * searches under memory limits, shw_search_create(). How many tasks a call submits follows from
-   * its num_threads; results do not depend on them. NULL: such calls start threads and join them
-   * before they return.
-   * Ranks have threads of their own in any case, one for each stream of a local rank, and an
-   * executor is never asked for these: collectives block until all ranks have come. */
+  /* Runs tasks on the host's threads, for the parallel parts of planning: pricing, solving large
+   * problems, searches under memory limits, shw_search_create(). The num_threads of a call
+   * determines how many tasks it submits; results do not depend on them. NULL: such calls start
+   * threads and join them before they return.
+   * Running a plan never uses the host's threads, because collectives block until all ranks have
+   * come. The library starts a thread for each stream of a local rank. */
   shw_submit_fn submit;
   void* submit_user; /* as alloc_user, and until the last task has been run */
-  /* The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after
-   * inflation: a small gzipped file may hold any amount. 0: 512 MiB. */
+  /* Limit on the bytes of text that shw_graph_import() and shw_solution_create() read, counted
+   * after decompression, because a small gzipped file can expand to any size. 0: 512 MiB. */
   uint64_t max_text_bytes;
-  /* A folder where CUDA devices keep the kernels that they have compiled, for later processes; it
-   * is made if it is not there. Any number of processes may use it at once; damaged and foreign
-   * files are ignored, and so are errors of writing to it. Nothing is ever removed. Its files are
-   * run on the GPU: nobody else should be able to write to it. Copied. NULL: every process compiles
-   * what it needs. */
+  /* Path of a folder where CUDA devices keep compiled kernels for later processes; copied. The
+   * folder is created if it does not exist. Any number of processes may use it at once. Damaged and
+   * foreign files are ignored, and so are errors of writing. The library never removes a file.
+   * The GPU runs what the files contain, so nobody else should be able to write to the folder.
+   * NULL: every process compiles what it needs. */
   const char* kernel_cache;
 } shw_context_options;
 #define SHW_CONTEXT_OPTIONS_INIT \
@@ -216,8 +216,8 @@ typedef struct shw_symbol {
   int64_t minimum;    /* smallest size at run time, 0 or more */
   int64_t maximum;    /* largest size */
   int64_t divisor;    /* every size is a multiple of it; 0: 1 */
-  int64_t hint;       /* a typical size, at which the graph is planned if no bucket is asked for; 0:
-                         `maximum` */
+  int64_t hint;       /* a typical size. The graph is planned at this size if no buckets are given.
+                         0: `maximum` */
 } shw_symbol;
 #define SHW_SYMBOL_INIT \
   { sizeof(shw_symbol), NULL, 0, 0, 0, 0 }
@@ -273,15 +273,15 @@ SHW_API const char* shw_status_code_name(shw_code code);
 SHW_API const char* shw_status_message(const shw_status* status);
 
 /**
- * Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault. Of
- * shw_builder_add_node(): the number that the node would have had.
+ * Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault. For
+ * an error of shw_builder_add_node(): the number that the node would have had.
  * @thread any
  * @since 0.2
  */
 SHW_API size_t shw_status_node_index(const shw_status* status);
 
 /**
- * Name of that node. For an error of a run: the kernel.
+ * Name of that node. For an error of a run: name of the kernel.
  * @return lent by `status`; "": none
  * @thread any
  * @since 0.2
@@ -289,15 +289,16 @@ SHW_API size_t shw_status_node_index(const shw_status* status);
 SHW_API const char* shw_status_node_name(const shw_status* status);
 
 /**
- * Number of constraints in a conflict: where no placement satisfies all options, the smallest set
- * of them that cannot hold together. 0 for every other status.
+ * Number of constraints in the conflict. If no placement satisfies all options, the status lists
+ * a minimal set of constraints that cannot hold together. 0 for every other status.
  * @thread any
  * @since 0.2
  */
 SHW_API size_t shw_status_num_conflicts(const shw_status* status);
 
 /**
- * Name of constraint number `index` of the conflict, as shw_compile_options::without takes it.
+ * Name of constraint number `index` of the conflict, in the form that shw_compile_options::without
+ * takes.
  * @return lent by `status`; "" if there is no such constraint
  * @thread any
  * @since 0.2
@@ -368,7 +369,8 @@ SHW_API void shw_context_destroy(shw_context* context);
 SHW_API shw_status* shw_cancel_create(shw_cancel** out_cancel) SHW_MUST_USE;
 
 /**
- * Raises the flag, for good: one atomic store. Calls that were given the flag end within 10 ms.
+ * Raises the flag, which stays raised: one atomic store. Calls that were given the flag end within
+ * 10 ms.
  * @thread any, also callbacks and signal handlers
  * @since 0.2
  */

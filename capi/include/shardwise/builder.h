@@ -10,9 +10,9 @@
  *
  * A size that is known only at run time is a symbol: shw_builder_add_symbol(). Sizes of inputs and
  * integer attributes can be expressions of symbols: sums of integers, symbols and integers times
- * symbols, such as "cache", "2*cache+-1", "batch+prefix". A list of them stands in brackets:
- * "[1,2*cache]". Sizes of results follow. A plan has such an entry at chosen sizes of its symbols,
- * its buckets: shw_compile_options::buckets, shw_plan_choose_bucket().
+ * symbols, such as "cache", "2*cache+-1", "batch+prefix". A list of expressions stands in brackets:
+ * "[1,2*cache]". Sizes of results are inferred. An entry that depends on symbols is planned at
+ * chosen sizes. Each choice is a bucket: shw_compile_options::buckets, shw_plan_choose_bucket().
  */
 #ifndef SHARDWISE_BUILDER_H_
 #define SHARDWISE_BUILDER_H_
@@ -36,7 +36,8 @@ enum {
   SHW_ATTR_KIND_EXPR = 7
 };
 
-/* What activation checkpointing asked of a node's result. 0: nothing. */
+/* What activation checkpointing asks for a node's result: to save it, or to compute it again in the
+ * backward pass. 0: nothing. */
 typedef int32_t shw_recompute;
 enum {
   SHW_RECOMPUTE_MUST_SAVE = 1,
@@ -54,7 +55,7 @@ typedef struct shw_attr {
   double float_value;  /* FLOAT */
   const int64_t* ints; /* INTS: num_ints numbers */
   size_t num_ints;
-  const char* string; /* STRING; EXPR: sizes of symbols, "cache" or "[1,2*cache]" */
+  const char* string; /* STRING; EXPR: an expression or a list, "cache" or "[1,2*cache]" */
 } shw_attr;
 #define SHW_ATTR_INT(name, value) \
   { (name), SHW_ATTR_KIND_INT, 0, (value), 0.0, NULL, 0, NULL }
@@ -71,11 +72,11 @@ typedef struct shw_attr {
 #define SHW_ATTR_EXPR(name, value) \
   { (name), SHW_ATTR_KIND_EXPR, 0, 0, 0.0, NULL, 0, (value) }
 
-/* Flags of shw_node_options: the field is set, and may be 0. */
+/* Flags of shw_node_options: the field is set, and may be 0. Without its flag it must be 0. */
 #define SHW_NODE_HAS_SEQUENCE_NR ((uint64_t)1)
 #define SHW_NODE_HAS_REGION ((uint64_t)2)
 
-/* What the planner and its reports use of a node beside its operation. */
+/* Properties of a node that the planner and its reports use in addition to its operation. */
 typedef struct shw_node_options {
   size_t struct_size; /* set by SHW_NODE_OPTIONS_INIT */
   uint64_t flags;     /* SHW_NODE_* */
@@ -84,8 +85,8 @@ typedef struct shw_node_options {
   shw_recompute recompute;
   const char* module_path; /* "layers.0.attention.wq"; NULL: none */
   const char* source;      /* file and line, for people; NULL: not known */
-  int64_t sequence_nr;     /* of autograd: joins a backward node to its forward node */
-  int32_t region;          /* of activation checkpointing, which number */
+  int64_t sequence_nr;     /* of autograd: links a backward node to its forward node */
+  int32_t region;          /* number of the activation checkpointing region */
   int32_t reserved;        /* 0 */
 } shw_node_options;
 #define SHW_NODE_OPTIONS_INIT \
@@ -99,7 +100,7 @@ typedef struct shw_result_type {
   int32_t rank;
   int32_t reserved;   /* 0 */
   size_t num_results; /* of the node; more than one: operation "get_item" extracts one */
-  int64_t dims[8];    /* the first `rank`; those that depend on symbols at the hints */
+  int64_t dims[8];    /* the first `rank` are set; sizes that depend on symbols are at the hints */
 } shw_result_type;
 #define SHW_RESULT_TYPE_INIT                                           \
   {                                                                    \
@@ -112,17 +113,18 @@ typedef struct shw_builder_input {
   shw_role role;       /* SHW_ROLE_PARAMETER to SHW_ROLE_OPTIMIZER_STATE */
   shw_storage storage; /* 0: the caller hands the tensor over for every run */
   const char* name;    /* required for parameters, buffers, optimizer state and everything that is
-                          SHW_STORAGE_STATE; for others NULL: the position. The plan's name has the
-                          role in front, "param.<name>": shw_plan_port::name */
+                          SHW_STORAGE_STATE; for others, NULL: the position serves as name. In the
+                          plan the name has a prefix for the role, "param.<name>":
+                          shw_plan_port::name */
   size_t position;     /* SHW_ROLE_INPUT: which argument of the model; SHW_ROLE_TANGENT: the number
                           of the output that it belongs to; others: not used */
   shw_dtype dtype;
   int32_t rank;
   const int64_t* dims;       /* `rank` sizes of the whole tensor; lent for the call */
-  const char* symbolic_dims; /* where a size is an expression of symbols, all sizes as one text,
-                                "[1,2*cache]", in place of `rank` and `dims`; NULL: none is. Not
-                                for parameters, optimizer state and SHW_STORAGE_STATE, which
-                                buckets share: give them the largest size, and take a slice */
+  const char* symbolic_dims; /* if a size depends on symbols: all sizes as one text,
+                                "[1,2*cache]", in place of `rank` and `dims`; NULL: no size does.
+                                Not for parameters, optimizer state and SHW_STORAGE_STATE, because
+                                buckets share them: give these the largest size, and take a slice */
 } shw_builder_input;
 #define SHW_BUILDER_INPUT_INIT \
   { sizeof(shw_builder_input), 0, 0, NULL, 0, 0, 0, NULL, NULL }
@@ -132,16 +134,17 @@ typedef struct shw_builder_output {
   size_t struct_size; /* set by SHW_BUILDER_OUTPUT_INIT */
   shw_role role;      /* SHW_ROLE_RESULT to SHW_ROLE_UPDATE */
   int32_t in_place;   /* update: 1 if it overwrites the memory of the input. Updates of
-                         SHW_STORAGE_STATE do, whatever stands here */
-  size_t node;        /* with one result; SHW_NONE: a gradient that is absent */
-  const char* name;   /* of a result; NULL: its position. NULL for gradients and updates. As of an
-                         input, the plan's name is "output.<name>", "grad.…", "update.…" */
+                         SHW_STORAGE_STATE always overwrite it */
+  size_t node;        /* a node with one result; SHW_NONE: a gradient that is absent */
+  const char* name;   /* of a result; NULL: its position serves as name. NULL for gradients and
+                         updates. In the plan the name has a prefix, as for inputs:
+                         "output.<name>", "grad.…", "update.…" */
   size_t of_input;    /* gradient, update: the node of the input; not used for results */
 } shw_builder_output;
 #define SHW_BUILDER_OUTPUT_INIT \
   { sizeof(shw_builder_output), 0, 0, SHW_NONE, NULL, SHW_NONE }
 
-/* One way to run the graph: it computes its outputs, from the inputs that they need. */
+/* One way to run the graph: it computes some outputs from the inputs that they need. */
 typedef struct shw_builder_entry {
   size_t struct_size;    /* set by SHW_BUILDER_ENTRY_INIT */
   const char* name;      /* "step", "decode" */
@@ -149,8 +152,8 @@ typedef struct shw_builder_entry {
                             0: 1 */
   const size_t* outputs; /* numbers of outputs, ascending */
   size_t num_outputs;
-  const size_t* after; /* numbers of entries that run before it in the same session. What they have
-                          computed is not computed again */
+  const size_t* after; /* numbers of entries that run before it in the same session. Values that
+                          they have computed are not computed again */
   size_t num_after;
 } shw_builder_entry;
 #define SHW_BUILDER_ENTRY_INIT \
@@ -170,8 +173,9 @@ SHW_API shw_status* shw_builder_create(shw_context* context,
  * Adds a symbol: a size that is known only at run time. Expressions can name it from now on.
  * @param symbol      lent for the call
  * @param out_symbol  the symbol's number; SHW_NONE on failure
- * @retval SHW_INVALID_ARGUMENT  the name is taken or no name, no size is possible, or the hint is
- *                               not one; or there are 64 symbols already; the graph is as before
+ * @retval SHW_INVALID_ARGUMENT  the name is taken or malformed, no size is possible, the hint is no
+ *                               possible size, or there are 64 symbols already; the graph is as
+ *                               before
  * @thread external: one thread at a time for each builder
  * @since 0.2
  */
@@ -244,13 +248,13 @@ SHW_API shw_status* shw_builder_add_constant(shw_builder* builder, const char* n
 /**
  * Adds an operation.
  * @param op        "mm", "einsum", "sdpa": shw_op_name()
- * @param operands  numbers of nodes, in the order of the op's tensor parameters; SHW_NONE for an
- *                  operand that is absent, unless no other follows it; lent for the call. An
- *                  operand that may be a number (SHW_PARAM_TENSOR_OR_NUMBER) is then absent, and an
- *                  attribute of its name holds the number: "mul" of x by 0.1 has the operand x and
- *                  SHW_ATTR_FLOAT("other", 0.1)
- * @param attrs     in any order; required ones must be there, others have the default that
- *                  shw_op_get_param() tells; lent for the call
+ * @param operands  numbers of nodes, in the order of the op's tensor parameters; lent for the call.
+ *                  SHW_NONE stands for an absent operand; absent operands at the end are left out.
+ *                  A number for an operand of kind SHW_PARAM_TENSOR_OR_NUMBER is given as an
+ *                  attribute of the operand's name, and the operand is absent: "mul" of x by 0.1
+ *                  has the operand x and SHW_ATTR_FLOAT("other", 0.1)
+ * @param attrs     in any order; required ones must be given, others have the default that
+ *                  shw_op_get_param() reports; lent for the call
  * @param options   lent for the call; NULL: defaults
  * @param out_node  the node's number; SHW_NONE on failure
  * @retval SHW_NOT_FOUND         there is no such operation; the message says what to use instead
@@ -267,7 +271,7 @@ SHW_API shw_status* shw_builder_add_node(shw_builder* builder, const char* op,
                                          size_t* out_node) SHW_MUST_USE;
 
 /**
- * Adds an output. The plan has them in the same order.
+ * Adds an output. The plan has the outputs in the order in which they were added.
  * @param output      lent for the call
  * @param out_output  the output's number; SHW_NONE on failure
  * @retval SHW_INVALID_ARGUMENT  the output is malformed, or there is one of its name already; the
@@ -279,8 +283,8 @@ SHW_API shw_status* shw_builder_add_output(shw_builder* builder, const shw_build
                                            size_t* out_output) SHW_MUST_USE;
 
 /**
- * Adds an entry. Its inputs are those that its outputs need, in the order of the graph's. A graph
- * without entries gets one, "step", with all inputs and outputs.
+ * Adds an entry. Its inputs are those that its outputs need, in the order of the graph's inputs. A
+ * graph without entries gets one, "step", with all inputs and outputs.
  * @param entry      lent for the call
  * @param out_entry  the entry's number; SHW_NONE on failure
  * @retval SHW_INVALID_ARGUMENT  the entry is malformed; the graph is as before
@@ -321,7 +325,7 @@ SHW_API shw_status* shw_builder_finish(const shw_builder* builder,
                                        shw_blob** out_blob) SHW_MUST_USE;
 
 /**
- * Frees the builder; bytes that it gave stay. NULL is allowed.
+ * Frees the builder; bytes that shw_builder_finish() returned stay valid. NULL is allowed.
  * @thread external: one thread at a time for each builder
  * @since 0.2
  */
@@ -330,14 +334,15 @@ SHW_API void shw_builder_destroy(shw_builder* builder);
 /* ---- Operations ------------------------------------------------------------------------------
  *
  * Most have the name, the operands and the meaning of the ATen core operator of PyTorch; reductions
- * take `dims` for its `dim`. OPS.md says what each computes. `shardwise ops` prints all of them
- * with their attributes and defaults:
+ * have `dims` in place of PyTorch's `dim`. OPS.md says what each computes. `shardwise ops` prints
+ * all of them with their attributes and defaults:
  *
  *   slice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)
  *
  * An attribute without = and ? must be given. */
 
-/* What a parameter of an operation takes. For an attribute: the macro that makes one. */
+/* What a parameter of an operation takes. For attributes, the comment names the macros that make
+ * them. */
 typedef int32_t shw_param_kind;
 enum {
   SHW_PARAM_TENSOR = 1,           /* an operand */
@@ -345,7 +350,7 @@ enum {
   SHW_PARAM_TENSOR_OR_NUMBER = 3, /* an operand; or absent, and an attribute of this name */
   SHW_PARAM_TENSORS = 4,          /* all further operands */
   SHW_PARAM_OPTIONAL_TENSORS = 5, /* all further operands, some of which may be absent */
-  SHW_PARAM_INT = 6,              /* from here on attributes: SHW_ATTR_INT, SHW_ATTR_EXPR */
+  SHW_PARAM_INT = 6,              /* this and those below are attributes: SHW_ATTR_INT, _EXPR */
   SHW_PARAM_FLOAT = 7,            /* SHW_ATTR_FLOAT */
   SHW_PARAM_NUMBER = 8,           /* SHW_ATTR_INT or SHW_ATTR_FLOAT */
   SHW_PARAM_BOOL = 9,             /* SHW_ATTR_BOOL */
@@ -360,10 +365,10 @@ typedef struct shw_op_param {
   const char* name;   /* of the attribute, if it is one; lives as long as the library */
   shw_param_kind kind;
   int32_t required;          /* 1: it must be given; a node without it is refused */
-  const char* default_value; /* of an attribute: the value where it is absent, as text: "-1",
-                                "false", "[]", "none"; lives as long as the library. NULL: it is
-                                required, or to be absent means what no value says, such as no
-                                bound for clamp's `max` */
+  const char* default_value; /* the value of an attribute that is absent, as text: "-1", "false",
+                                "[]", "none"; lives as long as the library. NULL: the attribute is
+                                required, or its absence means something that no value expresses,
+                                such as no upper bound for clamp's `max` */
 } shw_op_param;
 #define SHW_OP_PARAM_INIT \
   { sizeof(shw_op_param), NULL, 0, 0, NULL }
@@ -386,7 +391,7 @@ SHW_API const char* shw_op_name(size_t op);
 /**
  * The number of an operation, from its name.
  * @param out_op  SHW_NONE on failure
- * @retval SHW_NOT_FOUND  there is none; the message offers names like it
+ * @retval SHW_NOT_FOUND  there is no such operation; the message suggests similar names
  * @thread any
  * @since 0.2
  */

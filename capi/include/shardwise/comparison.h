@@ -68,7 +68,8 @@ SHW_API size_t shw_comparison_num_nodes(const shw_comparison* comparison);
 SHW_API void shw_comparison_node_init(shw_comparison_node* node, size_t size);
 
 /**
- * One node: those with other results first, the largest group of equal changes before the others.
+ * One node. Nodes whose result has another layout come first. They are grouped by equal changes,
+ * the largest group first.
  * @param out_node  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such node
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
@@ -82,7 +83,8 @@ SHW_API shw_status* shw_comparison_get_node(const shw_comparison* comparison, si
  * The comparison as one JSON object: `before` and `after` (costs, memory of one rank with the
  * planned peak by kind, collectives) with `delta`; `changes`: the nodes whose result went `from`
  * one layout `to` another, the largest group first; `operands_only`: nodes with the same result
- * from other operands; the number of nodes `unchanged`; and the nodes of one plan alone, by name.
+ * from other operands; the number of nodes `unchanged`; and the nodes that only one plan has, by
+ * name.
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

@@ -2,8 +2,8 @@
  * From a graph to a plan. A plan is the program that every rank runs, with the cheapest placement
  * of every tensor on the mesh under the library's cost model, and the proof of it.
  *
- * Cheapest among those that the options allow. By default they ask for parameters that are divided
- * over all ranks: shw_compile_options::param_budget.
+ * The placement is the cheapest of those that the options allow. By default, every parameter is
+ * divided over all ranks as far as possible: shw_compile_options::param_budget.
  */
 #ifndef SHARDWISE_COMPILE_H_
 #define SHARDWISE_COMPILE_H_
@@ -60,7 +60,7 @@ typedef struct shw_pin {
 /* Fixes the layout of the inputs or outputs that match. Frozen. */
 typedef struct shw_port_layout {
   const char* port; /* name, with * and ? as wildcards: "input.0", "param.*.wq.weight", "grad.*" */
-  const char* layout; /* one placement for each mesh axis, "S(0)R"; or "free": for the planner */
+  const char* layout; /* one placement for each mesh axis, "S(0)R"; "free": the planner chooses */
 } shw_port_layout;
 
 /* Sizes of a symbol at which an entry is planned. Each is a bucket: the entry with tensors of that
@@ -86,25 +86,25 @@ enum {
 typedef int32_t shw_param_budget;
 enum {
   SHW_PARAM_BUDGET_SMALLEST = 1, /* the smallest shard of every parameter */
-  SHW_PARAM_BUDGET_NONE = 2,     /* no limit; the choice beside memory_limit_bytes */
+  SHW_PARAM_BUDGET_NONE = 2,     /* no limit; recommended with memory_limit_bytes */
   SHW_PARAM_BUDGET_FACTOR = 3    /* on average at most the share param_budget_factor */
 };
 
-/* Which communication counts in the objective. 0: SHW_OVERLAP_NONE, but the optimum of
- * shw_planner_compare() is that of SHW_OVERLAP_SIMULATED. */
+/* Which communication counts in the objective. 0: SHW_OVERLAP_NONE, except for the optimum of
+ * shw_planner_compare(), which is then found with SHW_OVERLAP_SIMULATED. */
 typedef int32_t shw_overlap;
 enum {
   SHW_OVERLAP_NONE = 1, /* all communication counts in full */
   /* Communication that depends on parameters alone, or that only gradients depend on, counts with
-   * the factor prefetch_scale: the reference planner's discount. */
+   * the factor prefetch_scale. This is the discount of the reference planner, AutoParallel. */
   SHW_OVERLAP_PREFETCH = 2,
   /* Gathers of parameters and reductions of gradients run beside the compute next to them. Only
    * what exceeds that compute counts. */
   SHW_OVERLAP_BOUNDED = 3,
   /* Several placements are tried: the cheapest one, known recipes, and those that are the cheapest
-   * if hidden communication costs less. The plan has the one that is the fastest in the simulator,
-   * so it is never slower there than without. Its objective and bound remain those of prices that
-   * count all communication in full. */
+   * if hidden communication costs less. The plan has the one with the shortest simulated step, so
+   * this step is never longer than with SHW_OVERLAP_NONE. Objective and bound still count all
+   * communication in full. */
   SHW_OVERLAP_SIMULATED = 4
 };
 
@@ -129,8 +129,9 @@ typedef int32_t (*shw_progress_fn)(void* user, const shw_progress* progress);
 #define SHW_COMPILE_NO_EINSUM ((uint64_t)1) /* do not turn view-mm-view into einsum */
 #define SHW_COMPILE_NO_GRAPH ((uint64_t)2)  /* do not store the graph in the plan */
 #define SHW_COMPILE_STRIDED ((uint64_t)4)   /* offer strided shards; SHW_RULES_FULL only */
-/* Scratch may lie in the memory of outputs until they are written: a smaller arena. Runs write to
- * all of an output's memory from their begin, which must be aligned to 256 bytes. */
+/* The memory of an output may hold scratch until the output is written, so the arena is smaller.
+ * From its start on, a run may write to any part of an output's memory. This memory must be aligned
+ * to 256 bytes. */
 #define SHW_COMPILE_LEND_OUTPUTS ((uint64_t)8)
 
 /* Options of shw_plan_compile(). All pointers are lent for the call. */
@@ -145,31 +146,31 @@ typedef struct shw_compile_options {
   shw_bytes hardware_description; /* JSON (HARDWARE.md), in place of `hardware`; empty: none */
 
   /* What to plan. */
-  const char* const* entries; /* entries to make in place of those of the graph: "step" gives all
-                                 outputs; "forward" and "infer" the results and the
-                                 updates of buffers and inputs; "backward" the gradients and the
-                                 other updates, after "forward" if that is listed */
+  const char* const* entries; /* entries to plan in place of those of the graph. "step" computes all
+                                 outputs; "forward" and "infer" the results and the updates of
+                                 buffers and inputs; "backward" the gradients and the other updates.
+                                 "backward" runs after "forward", if that is listed */
   size_t num_entries;         /* 0: the entries of the graph */
   const shw_bucket_sizes*
       buckets; /* for graphs with symbols. Buckets share parameters, state and
-                  their layouts, and divide the weight of their entry. Where
-                  nothing is said of a symbol there is one bucket, at its hint */
+                  their layouts, and divide the weight of their entry. If no
+                  sizes are given for a symbol, it has one bucket, at its hint */
   size_t num_buckets;
 
   /* Constraints. */
   const char* input_layout;  /* of every input that is not a parameter, buffer or state, one
-                                placement for each mesh axis: "S(0)R"; NULL, "free": for the
-                                planner */
+                                placement for each mesh axis: "S(0)R"; NULL, "free": the planner
+                                chooses */
   const char* output_layout; /* of every result, likewise */
-  const shw_port_layout* input_layouts; /* of single inputs, in place of input_layout; of several
-                                           that match the last counts */
+  const shw_port_layout* input_layouts; /* of single inputs, in place of input_layout; if several
+                                           match an input, the last one counts */
   size_t num_input_layouts;
   const shw_port_layout* output_layouts; /* of single outputs, likewise */
   size_t num_output_layouts;
   const shw_pin* pins;
   size_t num_pins;
-  const char* const* without; /* constraints to leave out, by their names in conflicts, those of
-                                 these options or built-in ones; * and ? are wildcards */
+  const char* const* without; /* constraints to leave out, of these options or built-in ones, by
+                                 their names (shw_status_conflict()); * and ? are wildcards */
   size_t num_without;
   shw_rules rules;
   shw_dtype grad_reduce_dtype; /* gradients are cast to it before they are reduced; 0: no cast */
@@ -179,47 +180,52 @@ typedef struct shw_compile_options {
   double optimizer_factor;    /* bytes of optimizer state for each byte of a parameter; they count
                                  in the limit */
   double param_budget_factor; /* for SHW_PARAM_BUDGET_FACTOR; in (0, 1] */
-  /* What the backward pass of an entry computes again in place of keeping it: "none"; "cheap",
-   * what costs little beside its memory, no matrix products; "selective", in each block all but
-   * every second product, attention and reductions; "full", all of each block; "every:2", the same
-   * in every second block. With "+first-add" behind, the first sum of each block with what enters
-   * it is kept. Parameters are gathered again, unless "+gathered" stands behind: then they stay
-   * gathered. "auto": what memory_limit_bytes asks for, block by block, at the shortest
-   * simulated time; a bound on what is lost to the best choice is in the plan's JSON. Blocks are
-   * the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements
-   * do not depend on it, but under "auto" the limit binds them only as far as repetition does not
-   * suffice. NULL: "none" */
+  /* What the backward pass of an entry computes again instead of keeping it from the forward pass.
+   * "none": nothing. "cheap": what costs little for the memory that it frees; no matrix products.
+   * "selective": in each block, everything but every second product, attention and reductions.
+   * "full": all of each block. "every:2": the same in every second block. With "+first-add"
+   * appended, the first sum in each block that adds the block's input is kept. Parameters are
+   * gathered again; with "+gathered" appended they stay gathered.
+   * "auto": as much as memory_limit_bytes requires, chosen block by block for the shortest
+   * simulated step. The plan's JSON has a bound on how far this choice is from the best one. Blocks
+   * are the activation checkpointing regions of the nodes, or else numbered modules. Tags of nodes
+   * (shw_node_options::recompute) take precedence. Placements do not depend on this option, with
+   * one exception: under "auto", the memory limit restricts placements only as far as recomputation
+   * alone does not meet it. NULL: "none" */
   const char* recompute;
-  /* Collectives start before their results are needed, so that other steps hide them. That holds
-   * memory: at most so much more than if none started early, within the memory limit. Nor do more
-   * than prefetch_depth steps of compute lie between a collective and its first reader. */
+  /* Collectives start before their results are needed, so that other steps hide them. Results then
+   * take memory for longer: at most prefetch_bytes more than if no collective started early, and
+   * within the memory limit. At most prefetch_depth compute steps lie between a collective and the
+   * first step that reads its result. */
   int64_t prefetch_bytes; /* 0: 512 MiB */
   int64_t prefetch_depth; /* 0: 256 */
-  /* Products of weights' gradients may run later than they are written, where compute would wait
-   * for a collective. Products between two reductions of gradients are no more than so many, unless
-   * the graph itself has more. 0: 8 */
+  /* Products that compute gradients of weights may be moved to a later point, where compute would
+   * wait for a collective. This option limits the number of products between two reductions of
+   * gradients, unless the graph itself has more. 0: 8 */
   int64_t products_between_reductions;
-  /* Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on
-   * buffers of up to so many bytes where that makes the simulated step shorter: each pays the
-   * latency of the network once. Results are the same bits. 0: none are. */
+  /* Gathers of parameters, and all-reduces of gradients, in one group of ranks are fused into
+   * collectives on buffers of at most this many bytes, if that makes the simulated step shorter. A
+   * fused collective pays the latency of the network once. Results have the same bits. 0: nothing
+   * is fused. */
   int64_t fuse_bytes;
-  /* Host memory of a rank. Under recompute "auto" results of the forward pass may wait there for
-   * the backward pass, as many as the link to it can carry beside compute, if a memory limit asks
-   * for it. Needs the rate of the link (HARDWARE.md). 0: none. */
+  /* Host memory of a rank in which results of the forward pass may wait for the backward pass. It
+   * is used under recompute "auto", if a memory limit requires it, and for no more results than the
+   * link can transfer beside compute. The hardware description must have the rate of the link
+   * (HARDWARE.md). 0: none. */
   int64_t host_memory_bytes;
   shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 
   /* The objective. */
   shw_overlap overlap;
-  double prefetch_scale; /* for SHW_OVERLAP_PREFETCH: 0, communication is free, to 1, none is
-                            hidden */
+  double prefetch_scale; /* for SHW_OVERLAP_PREFETCH: from 0 (this communication is free) to 1 (it
+                            counts in full) */
   double bounded_share;  /* for SHW_OVERLAP_BOUNDED: the share of compute time beside which
                             communication can run, in (0, 1]; 0: all of it */
 
   /* The call. */
-  double time_limit_s; /* from the start of the call. Then the plan has the best placement found so
-                          far, unproven, with its bound. Lowering and writing the plan are not cut
-                          short. 0: no limit */
+  double time_limit_s; /* from the start of the call. After it the plan gets the best placement
+                          found so far, unproven, with its bound. Lowering and writing the plan are
+                          not cut short. 0: no limit */
   double gap;          /* the search ends at a placement that is proven to cost at most this share
                           more than the optimum, such as 1e-4; at most 1. 0: 1e-9 */
   const shw_cancel* cancel; /* NULL: none */
@@ -269,13 +275,13 @@ SHW_API shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
 
 /**
  * Finds the cheapest way from one layout of a tensor to another, without a graph. The plan has one
- * input, "input.0", and one output, "output"; its steps are what shw_plan_get_step() and
- * shw_plan_to_steps() say, and executors run it.
+ * input, "input.0", and one output, "output". shw_plan_get_step() and shw_plan_to_steps() give its
+ * steps, and executors run it.
  * @param type      of the whole tensor: "f32[8192,8192]"
  * @param from      layout of the input: "S(0)S(1)"
  * @param to        layout of the output: "S(1)S(0)"
- * @param options   lent for the call; of these, mesh and hardware count; layouts, pins, placements
- *                  and SHW_RULES_COMPAT are refused
+ * @param options   lent for the call. Mesh and hardware are used; layouts, pins, placements and
+ *                  SHW_RULES_COMPAT are refused
  * @param out_plan  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     type or layouts are malformed, the tensor cannot have a layout,
  *                                  or an option is out of range

@@ -20,7 +20,7 @@ typedef struct shw_device_info {
   const char* name;   /* "cpu"; lives as long as the library */
   shw_device_kind kind;
   int32_t index;
-  int32_t computes;       /* 0: a dry run, whose outputs have any values */
+  int32_t computes;       /* 0: a dry run; the values of outputs are unspecified */
   int32_t host_access;    /* 1: the host can read and write its memory */
   int32_t native_streams; /* 1: shw_executor_options::native_stream can be given */
   int32_t reserved;       /* 0 */
@@ -34,14 +34,13 @@ typedef struct shw_device_info {
   { sizeof(shw_device_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * A device of this process. Its memory comes from the context's allocator where that is host
- * memory.
+ * A device of this process. If its memory is host memory, the context's allocator provides it.
  * @param index       0 for the CPU; of a CUDA device, as the driver counts
  * @param out_device  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT  there is no such kind or index; CUDA: the context's kernel_cache is
- * no folder
+ *                               no folder
  * @retval SHW_UNAVAILABLE       CUDA: the plug-in, the driver or one of NVIDIA's libraries is
- * missing or too old; the message says what to do
+ *                               missing or too old; the message says what to do
  * @thread any
  * @since 0.2
  */
@@ -99,8 +98,8 @@ SHW_API shw_status* shw_buffer_create(shw_device* device, shw_dtype dtype, const
 
 /**
  * Makes a buffer of the caller's memory: a row-major copy, or that memory itself, as `borrow` says.
- * @param tensor        in memory that the device can use; lent for the call; what it points to is,
- *                      too, unless borrowed
+ * @param tensor        in memory that the device can use; lent for the call, with all that it
+ *                      points to. Borrowed data stays lent as long as it is used
  * @param release       called when borrowed memory is no longer used, but not if this call fails;
  *                      NULL: no notification; must be NULL for SHW_BORROW_COPY
  * @param release_user  handed to `release`
@@ -128,7 +127,7 @@ SHW_API shw_status* shw_buffer_get_tensor(const shw_buffer* buffer,
 /**
  * Copies the buffer to the host, row-major. Does not wait for runs.
  * @param size  bytes at `data`: exactly those of the tensor
- * @retval SHW_INVALID_ARGUMENT     the size is another one
+ * @retval SHW_INVALID_ARGUMENT     the size is wrong
  * @retval SHW_FAILED_PRECONDITION  a run that writes the buffer has not ended: wait for its event
  * @thread any, while no run writes the buffer
  * @since 0.2
@@ -138,7 +137,7 @@ SHW_API shw_status* shw_buffer_read(const shw_buffer* buffer, void* data, size_t
 /**
  * Copies row-major data from the host to the buffer. Does not wait for runs.
  * @param size  bytes at `data`: exactly those of the tensor
- * @retval SHW_INVALID_ARGUMENT     the size is another one
+ * @retval SHW_INVALID_ARGUMENT     the size is wrong
  * @retval SHW_FAILED_PRECONDITION  a run that writes the buffer has not ended: wait for its event
  * @thread external: one thread at a time for each buffer, while no run uses it
  * @since 0.2

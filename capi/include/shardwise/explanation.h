@@ -1,5 +1,5 @@
 /*
- * Why a node, or a whole plan, is placed as it is.
+ * Explains why a node, or a whole plan, is placed as it is.
  */
 #ifndef SHARDWISE_EXPLANATION_H_
 #define SHARDWISE_EXPLANATION_H_
@@ -19,9 +19,9 @@ typedef struct shw_plan_explanation shw_plan_explanation; /* of a whole plan; im
 typedef struct shw_explanation_options {
   size_t struct_size; /* set by SHW_EXPLANATION_OPTIONS_INIT */
   uint64_t flags;     /* 0: none is defined yet */
-  const char* layout; /* to be solved in any case, one placement for each mesh axis: "S(0)R"; NULL:
-                         none */
-  size_t num_forced;  /* how many layouts to solve, those with the lowest bounds; 0: 3 */
+  const char* layout; /* a layout to solve for in any case, one placement for each mesh axis:
+                         "S(0)R"; NULL: none */
+  size_t num_forced;  /* number of layouts to solve for: those with the lowest bounds; 0: 3 */
 } shw_explanation_options;
 #define SHW_EXPLANATION_OPTIONS_INIT \
   { sizeof(shw_explanation_options), 0, NULL, 0 }
@@ -32,7 +32,7 @@ typedef struct shw_explanation_summary {
   const char* node;
   const char* op;
   const char* module_path; /* "": none */
-  const char* strategy;    /* that was chosen: "(S(0)R, RS(1)) -> S(0)S(1)" */
+  const char* strategy;    /* the chosen one: "(S(0)R, RS(1)) -> S(0)S(1)" */
   shw_phase phase;
   int32_t proven;          /* of the plan */
   double compute_us;       /* of the node */
@@ -47,22 +47,23 @@ typedef struct shw_explanation_summary {
 #define SHW_EXPLANATION_SUMMARY_INIT \
   { sizeof(shw_explanation_summary), NULL, NULL, NULL, NULL, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0 }
 
-/* A layout that the node's result could have, at the prices of the plan: what its program makes
- * once for several uses counts once, and nothing else does. Strings are lent by the explanation. */
+/* A layout that the node's result could have. Costs are at the prices of the plan: a layout change
+ * that the plan's program makes once for several uses counts once. All other changes count for each
+ * use. Strings are lent by the explanation. */
 typedef struct shw_explanation_alternative {
   size_t struct_size; /* set by SHW_EXPLANATION_ALTERNATIVE_INIT */
   const char* layout;
   int32_t chosen;
   int32_t forced;        /* 1: the plan was solved again with this layout pinned; only then the
                             fields from `possible` on are set */
-  size_t num_strategies; /* of the node that have this layout */
+  size_t num_strategies; /* strategies of the node that have this layout */
   double floor_us;       /* lower bound of all plans that have it; infinity: no plan has it */
   int32_t possible;      /* 0: no plan has it */
   int32_t proven;
   double objective_us; /* of the best plan that has it */
   double bound_us;
   const char* strategy; /* of the node in that plan */
-  size_t changed_nodes; /* whose strategy differs there */
+  size_t changed_nodes; /* nodes whose strategy differs in that plan */
   double step_us;       /* of that plan, simulated, with SHW_OVERLAP_SIMULATED; else 0 */
 } shw_explanation_alternative;
 #define SHW_EXPLANATION_ALTERNATIVE_INIT \
@@ -103,11 +104,12 @@ typedef struct shw_explanation_edge {
 SHW_API void shw_explanation_options_init(shw_explanation_options* options, size_t size);
 
 /**
- * Why a node has its placement: what it and the edges at it cost, and what every other layout of
- * its result would cost. Every alternative has a lower bound. Those with the lowest bounds, and
- * the layout of the options, are also solved again with the layout pinned. With
- * SHW_OVERLAP_SIMULATED, the plan is the fastest found, and every cost, floor and bound here is at
- * the prices of edges that it was found at; each solved plan has its simulated step.
+ * Explains why a node has its placement: what the node and the edges at it cost, and what every
+ * other layout of its result would cost. Every alternative has a lower bound. For the alternatives
+ * with the lowest bounds, and for the layout of the options, the problem is also solved again with
+ * the layout pinned. With SHW_OVERLAP_SIMULATED, the plan is the fastest that was found. All costs,
+ * floors and bounds then use the edge prices at which it was found, and each solved plan has its
+ * simulated step.
  * @param node             its name after the rewrites, or its name as an input or output
  *                         ("param.<name>", "output")
  * @param options          lent for the call; NULL: defaults
@@ -258,7 +260,7 @@ SHW_API void shw_explanation_destroy(shw_explanation* explanation);
 
 /* ---- Explanation of a whole plan ------------------------------------------------------------- */
 
-/* What a plan pays for, and how far prices may change before another plan is better. */
+/* The costs of a plan, and how far prices may change before another plan is better. */
 typedef struct shw_plan_explanation_summary {
   size_t struct_size; /* set by SHW_PLAN_EXPLANATION_SUMMARY_INIT */
   double objective_us;
@@ -266,16 +268,16 @@ typedef struct shw_plan_explanation_summary {
   double communication_us;
   double transition_us;
   double bound_us;
-  size_t num_paying_edges; /* that communicate */
+  size_t num_paying_edges; /* edges that communicate */
   int32_t proven;
   /* The plan stays optimal while all prices of communication are multiplied by a factor in this
    * range (a network half as fast: 2). */
   int32_t factor_exact; /* 0: a solve ended without proof; the range may be smaller */
   double factor_from;
-  double factor_to; /* 1024: not examined beyond */
+  double factor_to; /* 1024: larger factors were not examined */
   /* Under a memory limit: the plan is optimal for limits from its own peak up to
-   * memory_to_at_least_bytes; at memory_to_below_bytes a cheaper plan fits. Without one: 0, and
-   * infinity twice. */
+   * memory_to_at_least_bytes; at memory_to_below_bytes a cheaper plan fits. Without a memory limit:
+   * 0, infinity, infinity. */
   double memory_from_bytes;
   double memory_to_at_least_bytes;
   double memory_to_below_bytes; /* infinity: at no limit */
@@ -291,17 +293,17 @@ typedef struct shw_plan_explanation_summary {
 /* A plan that is better outside the range of factors. Costs are at today's prices. */
 typedef struct shw_plan_explanation_rival {
   size_t struct_size; /* set by SHW_PLAN_EXPLANATION_RIVAL_INIT */
-  double factor;      /* where it ties: an end of the range */
+  double factor;      /* at which both plans cost the same: an end of the range */
   double compute_us;
   double communication_us;
   double transition_us;
-  size_t changed_nodes; /* whose strategy differs there */
+  size_t changed_nodes; /* nodes whose strategy differs in that plan */
 } shw_plan_explanation_rival;
 #define SHW_PLAN_EXPLANATION_RIVAL_INIT \
   { sizeof(shw_plan_explanation_rival), 0.0, 0.0, 0.0, 0.0, 0 }
 
-/* Edges that are alike: same operations and layouts, into modules that differ in numbers alone.
- * Strings are lent by the explanation. */
+/* Edges that are alike: same operations and layouts, into modules whose paths differ only in
+ * numbers. Strings are lent by the explanation. */
 typedef struct shw_plan_explanation_group {
   size_t struct_size;      /* set by SHW_PLAN_EXPLANATION_GROUP_INIT */
   const char* module_path; /* of the consumers, with numbers as *: "layers.*.attention.wq" */
@@ -316,8 +318,8 @@ typedef struct shw_plan_explanation_group {
   { sizeof(shw_plan_explanation_group), NULL, NULL, NULL, NULL, NULL, 0, 0.0 }
 
 /**
- * Explains the cheapest plan. With SHW_OVERLAP_SIMULATED it is not there: what prices may do before
- * another plan is the fastest is not known.
+ * Explains the cheapest plan. This is not available with SHW_OVERLAP_SIMULATED, because it is not
+ * known how far prices may change before another plan is the fastest.
  * @param changes          lent for the call; NULL: none
  * @param out_explanation  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a change is malformed
@@ -387,7 +389,7 @@ SHW_API shw_status* shw_plan_explanation_get_rival(
 SHW_API size_t shw_plan_explanation_num_edges(const shw_plan_explanation* explanation);
 
 /**
- * One edge; the dearest has number 0.
+ * One edge; the most expensive has number 0.
  * @param out_edge  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such edge
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
@@ -414,7 +416,7 @@ SHW_API size_t shw_plan_explanation_num_groups(const shw_plan_explanation* expla
 SHW_API void shw_plan_explanation_group_init(shw_plan_explanation_group* group, size_t size);
 
 /**
- * One group; the dearest has number 0.
+ * One group; the most expensive has number 0.
  * @param out_group  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such group
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
@@ -428,11 +430,12 @@ SHW_API shw_status* shw_plan_explanation_get_group(
 /**
  * The explanation as one JSON object: `objective`, `bound`, `proven`, `compute`, `comm`,
  * `transition`; `dearest_edges`; all edges that communicate in `edge_groups` (`module` of the
- * consumer with numbers as *, ops, layouts, `count`, `comm` of all); and `optimal_while`. There,
- * `communication_factor` is the range `from` … `to` of factors on all communication prices, with
- * `below` and `above`, the plans that take over outside; `memory_limit_bytes`: `from` the plan's
- * own peak up `to_at_least`; at `to_below` a cheaper plan fits (null: at no limit). `exact` false:
- * a solve ended without proof, and the range may be smaller.
+ * consumer with numbers as *, ops, layouts, `count`, `comm` of all); and `optimal_while`.
+ * In `optimal_while`, `communication_factor` is the range `from` … `to` of factors on all
+ * communication prices; `below` and `above` are the plans that are better outside this range.
+ * `memory_limit_bytes` is the range of limits `from` the plan's own peak up `to_at_least`; at
+ * `to_below` a cheaper plan fits (null: at no limit). `exact` false: a solve ended without proof,
+ * and the range may be smaller.
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

@@ -1,5 +1,5 @@
 /*
- * Graphs of other programs, and what a graph consists of.
+ * Imports graphs from other formats, and says what a graph consists of.
  */
 #ifndef SHARDWISE_GRAPH_H_
 #define SHARDWISE_GRAPH_H_
@@ -48,16 +48,18 @@ typedef struct shw_graph_summary {
 SHW_API shw_status* shw_graph_import(shw_context* context, shw_graph_format format, shw_bytes bytes,
                                      shw_blob** out_blob) SHW_MUST_USE;
 
-/* What shw_graph_import_onnx() must know beside the model. */
+/* Options of shw_graph_import_onnx(). */
 typedef struct shw_onnx_options {
   size_t struct_size; /* set by SHW_ONNX_OPTIONS_INIT */
-  /* The sizes that the model leaves open, by their names in it: "batch=8,sequence=1..512". A range
-   * makes a symbol of the graph; behind it, "/8" says that all sizes are multiples of 8, and "@128"
-   * which one is typical (otherwise the largest). A size without a name is called by its input and
-   * dim: "x:0=8". NULL: none. Lent for the call. */
+  /* Values of the sizes that the model leaves open, by their names in the model:
+   * "batch=8,sequence=1..512". A range makes the size a symbol of the graph. After a range, "/8"
+   * says that all sizes are multiples of 8, and "@128" gives a typical size (otherwise the
+   * largest). A size without a name is identified by its input and dim: "x:0=8". NULL: none. Lent
+   * for the call.
+   */
   const char* sizes;
-  /* safetensors: inputs of the model, by their names, that become constants of the graph, such as
-   * a shape or axes. Empty: none. Lent for the call. */
+  /* Bytes in the format safetensors: values of inputs of the model, by their names. These inputs,
+   * such as a shape or axes, become constants of the graph. Empty: none. Lent for the call. */
   shw_bytes constants;
   /* Path of libshardwise_onnx.so; NULL: beside this library, in ../lib from there, or where the
    * system looks for libraries. Lent for the call. */
@@ -75,18 +77,19 @@ typedef struct shw_onnx_options {
 SHW_API void shw_onnx_options_init(shw_onnx_options* options, size_t size);
 
 /**
- * Converts an ONNX model, opsets 13 to 21, to bytes of graph.fbs, and verifies it. Older
- * models are read as far as their operators mean the same. Weights become parameters, and their
- * values a file for safetensors, by the names of the graph's inputs ("param.encoder.weight").
- * Integers and single numbers become constants of the graph.
+ * Converts an ONNX model, opsets 13 to 21, to bytes of graph.fbs, and verifies it. Older models are
+ * read if their operators have the same meaning. Weights become parameters. Integers and single
+ * numbers become constants of the graph.
  * @param model       the bytes of a .onnx file; lent for the call; any content
  * @param options     lent for the call; NULL: defaults
  * @param out_graph   receives a handle that the caller destroys; NULL on failure
- * @param out_values  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_UNAVAILABLE         there is no libshardwise_onnx.so, which is built where protobuf
- * is: the message says where it was looked for
- * @retval SHW_INVALID_ARGUMENT    the model is malformed (the message names the node), or leaves a
- *                                 size open that the options do not give (all are listed)
+ * @param out_values  receives a handle that the caller destroys: values of the weights in the
+ *                    format safetensors, by the names of the graph's inputs
+ *                    ("param.encoder.weight"); NULL on failure
+ * @retval SHW_UNAVAILABLE         libshardwise_onnx.so was not found; the message says where it was
+ *                                 looked for. The library's build makes it if protobuf is installed
+ * @retval SHW_INVALID_ARGUMENT    the model is malformed (the message names the node), or leaves
+ *                                 sizes open that the options do not give (all are listed)
  * @retval SHW_UNIMPLEMENTED       it has operators that are not known (all are listed), or asks for
  *                                 something else that the library cannot do
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
@@ -119,8 +122,8 @@ SHW_API shw_status* shw_graph_get_summary(shw_bytes graph,
                                           shw_graph_summary* out_summary) SHW_MUST_USE;
 
 /**
- * The graph for a person: a line for each input, node and output. Complete:
- * SHW_GRAPH_FORMAT_TEXT gives the graph again.
+ * The graph for a person: a line for each input, node and output. The text is complete:
+ * shw_graph_import() reads it back (SHW_GRAPH_FORMAT_TEXT).
  * @param graph     FlatBuffer of graph.fbs, or text (.swt); lent for the call; any content
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed

@@ -2,7 +2,7 @@
  * Machines: what the cost model knows of them, and how to fit it to measurements.
  *
  * A machine is given in one of two ways: `hardware`, a name of shw_hardware_name(), or
- * `description`, a JSON object (HARDWARE.md). Upper and lower case are the same in names.
+ * `description`, a JSON object (HARDWARE.md). Names are not case-sensitive.
  */
 #ifndef SHARDWISE_HARDWARE_H_
 #define SHARDWISE_HARDWARE_H_
@@ -63,7 +63,7 @@ SHW_API shw_status* shw_hardware_get_info(const char* hardware, shw_bytes descri
 
 /**
  * The complete description of a machine, as JSON that shw_compile_options::hardware_description
- * takes: to start another description from.
+ * takes. It can serve as the start of another description.
  * @param hardware     its name; NULL: `description` is given
  * @param description  JSON; lent for the call; empty: `hardware` is given. With neither: "h100"
  * @param out_blob     receives a handle that the caller destroys; NULL on failure
@@ -93,17 +93,17 @@ typedef struct shw_calibration_options {
   uint64_t flags;                 /* 0: none is defined yet */
   const char* hardware;           /* to start from; NULL: "h100", or hardware_description */
   shw_bytes hardware_description; /* in place of `hardware`; empty: none */
-  const char* name;               /* of the result; NULL: that of the base with "-calibrated", or
-                                     "cpu-measured" */
-  const char* device; /* "cpu", "cuda": measure this machine, without files and a base; NULL:
-                         fit the base to files */
+  const char* name;               /* of the result; NULL: that of the base with "-calibrated";
+                                     "cpu-measured" or "cuda-measured" with a device */
+  const char* device; /* "cpu", "cuda": measure this machine, without files and without a base;
+                         NULL: fit the base to files */
 } shw_calibration_options;
 #define SHW_CALIBRATION_OPTIONS_INIT \
   { sizeof(shw_calibration_options), 0, NULL, {NULL, 0}, NULL, NULL }
 
 /* One run of a file, and how far prices are from its times. An error is a factor minus 1: a price
- * twice as high and one half as high both count as 1; means are geometric. Strings are lent by the
- * calibration. */
+ * of twice the time and a price of half the time both have the error 1. Means are geometric.
+ * Strings are lent by the calibration. */
 typedef struct shw_calibration_collective {
   size_t struct_size; /* set by SHW_CALIBRATION_COLLECTIVE_INIT */
   const char* file;
@@ -111,8 +111,8 @@ typedef struct shw_calibration_collective {
   const char* collective;
   int64_t num_nodes;
   int64_t devices_per_node;
-  size_t num_sizes;       /* of messages */
-  double base_error_mean; /* of the machine that it started from */
+  size_t num_sizes;       /* message sizes */
+  double base_error_mean; /* of the base, before fitting */
   double base_error_max;
   double model_error_mean; /* of the model with fitted figures */
   double model_error_max;
@@ -128,7 +128,7 @@ typedef struct shw_calibration_figure {
   const char* name;   /* as in descriptions: "nccl.inter_gb_per_s" */
   double before;
   double after;
-  int32_t determined; /* 0: no price of the runs depends on it; it is unchanged */
+  int32_t determined; /* 0: no price of the runs depends on this figure; it is unchanged */
   int32_t reserved;   /* 0 */
 } shw_calibration_figure;
 #define SHW_CALIBRATION_FIGURE_INIT \
@@ -144,13 +144,13 @@ SHW_API void shw_calibration_options_init(shw_calibration_options* options, size
 
 /**
  * Fits a machine's links to measured collectives, or measures the CPUs or the GPUs of this machine:
- * kernels on one rank and collectives among several. That takes some seconds on all of them, in
- * which nothing else should run; plans for the result are priced by those times.
- * @param files            lent for the call, as all that they point to; none with a device
+ * kernels on one rank and collectives among several. Measuring takes some seconds on all CPUs or
+ * GPUs; nothing else should run meanwhile. Plans for the result are priced by the measured times.
+ * @param files            lent for the call, with all that they point to; none with a device
  * @param options          lent for the call; NULL: defaults
  * @param out_calibration  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    a file is not such output (the message names file and line), a
- *                                 group does not fit the machine, two runs are of the same group,
+ *                                 group does not fit the machine, two runs have the same group,
  *                                 the sizes are too small to tell a bandwidth, or the device is
  *                                 unknown or comes with files or hardware
  * @retval SHW_UNAVAILABLE         the device is "cuda", and there is none, or it cannot be used
@@ -178,7 +178,7 @@ SHW_API size_t shw_calibration_num_collectives(const shw_calibration* calibratio
 SHW_API void shw_calibration_collective_init(shw_calibration_collective* collective, size_t size);
 
 /**
- * One run, in the order of the files. Of what this process has measured, `file` is empty.
+ * One run, in the order of the files. For a measurement of this process, `file` is empty.
  * @param out_collective  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such run
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
@@ -228,8 +228,9 @@ SHW_API shw_status* shw_calibration_to_description(const shw_calibration* calibr
 /**
  * The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
  * `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
- * `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it); where a
- * device was measured, `kernels` (`kernel`, `dtype`, `sizes`: how many, `least_us`, `most_us`).
+ * `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs determine it). If
+ * a device was measured, also `kernels` (`kernel`, `dtype`, `sizes`: how many, `least_us`,
+ * `most_us`).
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

@@ -17,9 +17,9 @@ typedef struct shw_pareto_options {
   size_t struct_size;        /* set by SHW_PARETO_OPTIONS_INIT */
   uint64_t flags;            /* 0: none is defined yet */
   size_t num_points;         /* to find, if so many exist: 2 to 1000; 0: 12 */
-  uint64_t max_branch_nodes; /* of branch and bound for each limit; then the best placement found so
-                                far is reported, unproven, with its bound. 0: by the size of the
-                                graph */
+  uint64_t max_branch_nodes; /* of branch and bound, for each memory limit. When they are used up,
+                                the best placement found so far is reported, unproven, with its
+                                bound. 0: by the size of the graph */
 } shw_pareto_options;
 #define SHW_PARETO_OPTIONS_INIT \
   { sizeof(shw_pareto_options), 0, 0, 0 }
@@ -29,12 +29,12 @@ typedef struct shw_pareto_point {
   size_t struct_size;    /* set by SHW_PARETO_POINT_INIT */
   int64_t limit_bytes;   /* 0: none */
   int64_t peak_bytes;    /* of one rank, as the planner counts it */
-  int64_t program_bytes; /* that the lowered program needs; 0: not known */
+  int64_t program_bytes; /* memory that the lowered program needs; 0: not known */
   double objective_us;
   double bound_us; /* proven lower bound under this limit */
   int32_t proven;
   int32_t reserved;        /* 0 */
-  double price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
+  double price_us_per_gib; /* time saved if the limit were one GiB higher, at the margin */
   double step_us;          /* simulated, with SHW_OVERLAP_SIMULATED; else 0 */
 } shw_pareto_point;
 #define SHW_PARETO_POINT_INIT \
@@ -49,14 +49,14 @@ typedef struct shw_pareto_point {
 SHW_API void shw_pareto_options_init(shw_pareto_options* options, size_t size);
 
 /**
- * The cheapest placements under one memory limit after another, from no limit to the lowest peak.
- * Objectives rise and peaks fall, strictly. Work for each limit is bounded by a count, so that
+ * The cheapest placements under a series of memory limits, from no limit to the lowest peak.
+ * Objectives strictly rise and peaks strictly fall. Work for each limit is bounded by a count, so
  * every machine finds the same points. With SHW_OVERLAP_SIMULATED, each point is the fastest
- * placement found under its limit: step_us rises and program_bytes fall, strictly, and bounds are
- * those of objectives. The first point is never slower than a plan without a limit; it is faster
- * where a limit happens to lead to a faster placement.
+ * placement found under its limit. Then step_us strictly rises, program_bytes strictly falls, and
+ * bounds are bounds of the objective. The first point is never slower than a plan without a limit.
+ * It can be faster, if a limit leads to a faster placement.
  * @param options     lent for the call; NULL: defaults. Fewer points than num_points are found if
- *                    there are not so many, or time_limit_s passes
+ *                    there are no more, or time_limit_s passes
  * @param changes     lent for the call; NULL: none. There must be no memory limit
  * @param out_pareto  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     num_points is out of range, there is a memory limit, or a change

@@ -22,8 +22,9 @@ typedef struct shw_plan_summary {
   double bound_us;         /* proven lower bound of all placements */
   int32_t proven;          /* 1: the objective equals the bound */
   int32_t num_ranks;
-  size_t num_nodes; /* that were placed, of the rewritten graph: it has an alias more behind each
-                       value with several uses and before each output, where layouts change */
+  size_t num_nodes; /* nodes of the rewritten graph that were placed. This graph has an additional
+                       alias after each value with several uses and before each output, at which
+                       layouts can change */
   size_t num_strategies; /* summed over the nodes */
   size_t num_steps;      /* of the program, collectives included */
   const char* hardware;
@@ -33,23 +34,22 @@ typedef struct shw_plan_summary {
   uint64_t options_hash;
   uint64_t mesh_hash;
   int64_t arena_bytes;            /* scratch memory of one rank */
-  int64_t session_bytes;          /* of one session of one rank */
+  int64_t session_bytes;          /* memory of one session of one rank */
   int64_t host_bytes;             /* host memory of one rank and one session, where results wait */
   int64_t live_peak_bytes;        /* lower bound of arena_bytes: the largest sum of live buffers */
   int64_t memory_limit_bytes;     /* of the options; 0: none */
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
                                      counts it */
-  int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, of each entry in
-                                     its largest bucket; optimizer state; the arena; and one
-                                     session. Limits hold for it */
-  const char* memory_peak_node;   /* where the peak is; of what: shw_plan_get_memory_share() */
-  double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
+  int64_t memory_program_bytes;   /* of one rank, to run the program: the ports of each entry in its
+                                     largest bucket, optimizer state, the arena and one session.
+                                     Memory limits apply to this number */
+  const char* memory_peak_node;   /* where the peak is; shw_plan_get_memory_share() says of what */
+  double memory_price_us_per_gib; /* time saved if the limit were one GiB higher, at the margin */
   size_t memory_binding_points;   /* nodes at which the limit has a price */
-  size_t num_fused_groups;        /* of steps that run together, slice by slice */
+  size_t num_fused_groups;        /* groups of steps that run together, slice by slice */
   size_t num_fused_steps;         /* in all groups */
-  int64_t group_bytes;            /* what the groups' steps need in addition on a device that runs
-                                     all of them one by one. An executor allocates the part that
-                                     its device needs */
+  int64_t group_bytes;            /* additional memory for a device that runs the groups' steps one
+                                     by one. An executor allocates the part that its device needs */
 } shw_plan_summary;
 #define SHW_PLAN_SUMMARY_INIT                                                                    \
   {                                                                                              \
@@ -89,10 +89,10 @@ SHW_API int32_t shw_plan_num_ranks(const shw_plan* plan);
  */
 SHW_API size_t shw_plan_num_mesh_axes(const shw_plan* plan);
 
-/* Collectives may also run among parts of a mesh axis: an axis of eight ranks that counts them as
- * 4 * 2 has an outer part, "dp.0", whose ranks are two apart, and an inner one, "dp.1". Parts have
- * numbers from SHW_FIRST_MESH_PART on, those of all axes in a row, the outermost of an axis first.
- */
+/* Collectives may also run along a part of a mesh axis. For example, the axis "dp" of eight ranks,
+ * seen as 4 * 2, has an outer part, "dp.0", of 4 ranks that are two apart, and an inner part,
+ * "dp.1", of 2 neighbours. Parts have numbers from SHW_FIRST_MESH_PART on. The parts of all axes
+ * are numbered in a row, in the order of the axes; of one axis, the outermost part first. */
 #define SHW_FIRST_MESH_PART 16
 
 /**
@@ -109,7 +109,7 @@ SHW_API shw_status* shw_plan_get_mesh_axis(const shw_plan* plan, size_t index,
 /* ---- Ports: the tensors that go in, come out, or stay ------------------------------------------
  *
  * A port is a tensor in memory of its own: an input, an output, state that the executor holds, or a
- * constant of the plan. Entries share ports, and so layouts. */
+ * constant of the plan. Entries can share a port, and then also its layout. */
 
 typedef struct shw_plan_port {
   size_t struct_size; /* set by SHW_PLAN_PORT_INIT */
@@ -128,8 +128,8 @@ typedef struct shw_plan_port {
   const int64_t* local_dims;    /* of one rank's piece; NULL if not present */
   const int64_t* local_strides; /* in elements; NULL if not present */
   const char* layout;           /* one placement for each mesh axis: "S(0)R" */
-  const char* symbolic_dims;    /* of a bucket: what `dims` are made of, "[1,2*cache]"; NULL: they
-                                   depend on no symbol */
+  const char* symbolic_dims;    /* of a bucket: `dims` as expressions of symbols, "[1,2*cache]";
+                                   NULL: they depend on no symbol */
 } shw_plan_port;
 #define SHW_PLAN_PORT_INIT \
   { sizeof(shw_plan_port), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
@@ -163,8 +163,8 @@ SHW_API shw_status* shw_plan_get_port(const shw_plan* plan, size_t index,
 /**
  * The number of a port, from its name. Ports of different buckets can have the same name; within an
  * entry names are unique.
- * @param entry      of which the port is an input or output; state, constants and updates of state
- *                   are found from every entry. SHW_NONE: of any entry
+ * @param entry      an entry that has the port as input or output. State, constants and updates of
+ *                   state are found from every entry. SHW_NONE: any entry
  * @param out_index  SHW_NONE on failure
  * @retval SHW_NOT_FOUND            there is none; the message offers names like it
  * @retval SHW_FAILED_PRECONDITION  `entry` is SHW_NONE, and several ports have this name
@@ -238,7 +238,7 @@ SHW_API shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name,
                                         size_t* out_index) SHW_MUST_USE;
 
 /**
- * The place of an input in an entry: in shw_plan_entry::inputs and shw_run::inputs.
+ * The position of an input of an entry in shw_plan_entry::inputs and shw_run::inputs.
  * @param name       of the port: "input.x"
  * @param out_index  SHW_NONE on failure
  * @retval SHW_NOT_FOUND     the entry has no such input; the message offers names like it
@@ -250,7 +250,7 @@ SHW_API shw_status* shw_plan_find_input(const shw_plan* plan, size_t entry, cons
                                         size_t* out_index) SHW_MUST_USE;
 
 /**
- * The place of an output in an entry: in shw_plan_entry::outputs and shw_run::outputs.
+ * The position of an output of an entry in shw_plan_entry::outputs and shw_run::outputs.
  * @param name       of the port: "output.loss"
  * @param out_index  SHW_NONE on failure
  * @retval SHW_NOT_FOUND     the entry has no such output; the message offers names like it
@@ -261,13 +261,13 @@ SHW_API shw_status* shw_plan_find_input(const shw_plan* plan, size_t entry, cons
 SHW_API shw_status* shw_plan_find_output(const shw_plan* plan, size_t entry, const char* name,
                                          size_t* out_index) SHW_MUST_USE;
 
-/* How long one run of an entry takes and what it needs, by the cost model: its steps are simulated
- * on the queues of a rank, with communication beside computation. */
+/* Simulated time and memory of one run of an entry. The steps take the times of the cost model and
+ * run on the queues of a rank, with communication beside computation. */
 typedef struct shw_plan_entry_time {
   size_t struct_size;        /* set by SHW_PLAN_ENTRY_TIME_INIT */
   double us;                 /* from the first step to the end of the last */
   double exposed_us;         /* of that: communication with no computation beside it */
-  double unavoidable_us;     /* of exposed_us: what no order of the steps hides */
+  double unavoidable_us;     /* of exposed_us: the part that no order of the steps hides */
   double lower_bound_us;     /* no order of the steps is faster */
   double longest_chain_us;   /* of steps that wait for each other */
   int64_t device_peak_bytes; /* of one rank: ports, state, session, scratch */
@@ -284,7 +284,7 @@ typedef struct shw_plan_entry_time {
 SHW_API void shw_plan_entry_time_init(shw_plan_entry_time* time, size_t size);
 
 /**
- * The simulated time of an entry. It is computed by each call: keep it.
+ * The simulated time of an entry. Each call computes it anew.
  * @param out_time  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such entry
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
@@ -296,9 +296,10 @@ SHW_API shw_status* shw_plan_get_entry_time(const shw_plan* plan, size_t index,
 
 /* ---- Symbols: sizes that are known at run time ------------------------------------------------
  *
- * A plan has entries at chosen sizes of the symbols that they depend on: buckets. All that ranks
- * run has these sizes. A run that is smaller takes the smallest bucket that it fits into, and pads
- * its inputs; masks and positions, which are inputs too, must make the padding harmless. */
+ * An entry that depends on symbols is in the plan once for each chosen set of sizes: its buckets.
+ * Ranks always compute at the sizes of a bucket. For a smaller run, the caller chooses the smallest
+ * bucket into which it fits, and pads the inputs. Masks and positions, which are inputs too, must
+ * make the padding harmless. */
 
 /* A size of a symbol. Frozen. */
 typedef struct shw_symbol_size {
@@ -325,7 +326,7 @@ SHW_API shw_status* shw_plan_get_symbol(const shw_plan* plan, size_t index,
                                         shw_symbol* out_symbol) SHW_MUST_USE;
 
 /**
- * The smallest bucket of an entry of the graph that a run of these sizes fits into. An entry that
+ * The smallest bucket of an entry of the graph into which a run of these sizes fits. An entry that
  * depends on no symbol is its own only bucket.
  * @param entry      its name in the graph: "decode"; shw_plan_entry::bucket_of
  * @param sizes      one for each symbol that the entry depends on, in any order; lent for the call
@@ -357,9 +358,9 @@ SHW_API shw_status* shw_plan_choose_bucket(const shw_plan* plan, const char* ent
  *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
  *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of
  *                        such modules, `bytes`, `by_kind`
- *   program              `us` of its steps one after another, of that `collectives`, and
- *                        `by_basis`: what these prices rest on (`measured`, `interpolated`,
- *                        `analytical`, `fallback`); and `steps`.
+ *   program              `us`: all steps one after another; `collectives`: those among them;
+ *                        `by_basis`: where these prices come from (`measured`, `interpolated`,
+ *                        `analytical`, `fallback`); `steps`.
  *                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
  *                        `unavoidable` (exposed in every order of steps), `lower_bound`,
  *                        `longest_chain`,
@@ -455,8 +456,8 @@ SHW_API shw_status* shw_plan_to_steps_text(const shw_plan* plan, shw_blob** out_
 
 /**
  * The placement of every node, as JSON that shw_planner_changes::placements takes: mesh (`shape`,
- * `dim_names`), and `nodes` with `name`, `output` and `inputs`. A node that is deleted from it is
- * left to the planner.
+ * `dim_names`), and `nodes` with `name`, `output` and `inputs`. If you delete a node from it, the
+ * planner chooses the node's placement.
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

@@ -1,13 +1,13 @@
 /*
- * Several questions of one graph. A planner keeps everything that does not depend on constraints:
- * the rewritten graph, the strategies of every node, and their prices. Each question costs one or
- * more solves.
+ * Several questions about one graph. A planner keeps everything that does not depend on
+ * constraints: the rewritten graph, the strategies of every node, and their prices. Each question
+ * takes one or more solves.
  *
  *   what if       shw_planner_compile() with other constraints, and shw_plan_compare()
  *   why           shw_planner_explain(): what a node pays, and what every other layout would cost
  *   how much      shw_planner_pareto(): step time against memory
- *   what else     shw_planner_compare(): well-known recipes beside the optimum
- *   which mesh    shw_search_create(): every mesh of so many devices, best first
+ *   what else     shw_planner_compare(): well-known recipes compared with the optimum
+ *   which mesh    shw_search_create(): every mesh of a number of devices, best first
  */
 #ifndef SHARDWISE_PLANNER_H_
 #define SHARDWISE_PLANNER_H_
@@ -48,8 +48,8 @@ typedef struct shw_planner_changes {
   shw_param_budget param_budget; /* 0: as in the options */
   int32_t reserved;              /* 0 */
 
-  double time_limit_s;      /* from the start of the call, for all its solves. Then the best answer
-                               found so far is returned, unproven. 0: as in the options */
+  double time_limit_s;      /* from the start of the call, for all its solves. After it the best
+                               answer found so far is returned, unproven. 0: as in the options */
   const shw_cancel* cancel; /* NULL: none, also if the options have one */
   shw_progress_fn progress; /* NULL: none */
   void* progress_user;
@@ -61,10 +61,10 @@ typedef struct shw_planner_changes {
   }
 
 /**
- * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
+ * Verifies and rewrites a graph, and prices every strategy of every node on the mesh. This is what
  * shw_plan_compile() does before it solves.
  * @param graph        FlatBuffer of graph.fbs, or text (.swt); lent for the call; any alignment and
- * content
+ *                     content
  * @param options      lent for the call; NULL: defaults
  * @param out_planner  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed, or an option is out of range
@@ -115,8 +115,7 @@ SHW_API shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_
 /**
  * The cheapest placement in the export format of the reference planner (AutoParallel), for tools
  * that read its files: `mesh`, `nodes` with the layouts and costs of their operands, `summary`.
- * `cluster_root` is the first node with the same position in
- * a module that is alike.
+ * `cluster_root` is the first node that has the same position in an equal module.
  * @param changes   lent for the call; NULL: none
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a change is malformed

@@ -1,5 +1,5 @@
 /*
- * What is inside a plan: the placement of every node, the steps of the program that a rank runs,
+ * The contents of a plan: the placement of every node, the steps of the program that a rank runs,
  * their memory, and how long planning took. All strings and arrays are lent by the plan.
  */
 #ifndef SHARDWISE_PROGRAM_H_
@@ -65,15 +65,15 @@ typedef struct shw_plan_step {
   size_t entry;
   shw_phase phase;
   int32_t stream;      /* 0: computes; each other stream: the collectives of one communicator */
-  size_t node_index;   /* node of the caller's graph that it serves; SHW_NONE: none */
+  size_t node_index;   /* node of the caller's graph that it belongs to; SHW_NONE: none */
   const uint8_t* axes; /* collective: mesh axes of the group, or parts of them from
                           SHW_FIRST_MESH_PART on, outermost first; NULL: none */
   size_t num_axes;
   const char* reduce; /* reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; "" */
-  int64_t wire_bytes; /* that one rank sends, counted for a ring */
+  int64_t wire_bytes; /* bytes that one rank sends, counted for a ring */
   double cost_us;     /* modelled */
-  /* collective_permute: the axes in another order, num_axes of them; NULL: none. The member that
-     has number i in this order gets what the member with number i in the order of `axes` has. */
+  /* collective_permute: the axes in another order, num_axes of them; NULL: none. The member with
+     number i in this order receives the data of the member with number i in the order of `axes`. */
   const uint8_t* to_axes;
 } shw_plan_step;
 #define SHW_PLAN_STEP_INIT \
@@ -111,7 +111,7 @@ typedef struct shw_plan_collective {
   const char* kind;   /* "all_gather", "reduce_scatter", "all_reduce", "all_to_all",
                          "collective_permute" */
   size_t count;       /* steps of the program */
-  int64_t wire_bytes; /* that one rank sends, counted for rings */
+  int64_t wire_bytes; /* bytes that one rank sends, counted for rings */
 } shw_plan_collective;
 #define SHW_PLAN_COLLECTIVE_INIT \
   { sizeof(shw_plan_collective), NULL, 0, 0 }
@@ -144,7 +144,7 @@ SHW_API shw_status* shw_plan_get_collective(const shw_plan* plan, size_t index,
 
 /* ---- Memory and time ------------------------------------------------------------------------- */
 
-/* What one module holds of one kind of memory at the fullest point of a step. */
+/* Memory of one kind that one module holds when a step needs the most memory. */
 typedef struct shw_plan_memory_share {
   size_t struct_size;      /* set by SHW_PLAN_MEMORY_SHARE_INIT */
   const char* kind;        /* "parameters", "optimizer_state", "gradients", "inputs" (also buffers),
@@ -218,7 +218,7 @@ SHW_API void shw_plan_phase_init(shw_plan_phase* phase, size_t size);
 SHW_API shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index,
                                        shw_plan_phase* out_phase) SHW_MUST_USE;
 
-/* What the solver had to do. */
+/* The work of the solver. */
 typedef struct shw_plan_effort {
   size_t struct_size; /* set by SHW_PLAN_EFFORT_INIT */
   size_t num_variables;

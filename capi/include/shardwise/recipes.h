@@ -1,6 +1,6 @@
 /*
- * A model planned by well-known recipes, and by layouts that somebody else chose, beside the
- * optimum.
+ * Compares the optimal plan of a model with plans by well-known recipes, and with a plan by layouts
+ * from elsewhere.
  */
 #ifndef SHARDWISE_RECIPES_H_
 #define SHARDWISE_RECIPES_H_
@@ -30,28 +30,29 @@ typedef struct shw_recipes_options {
 /* Where the plan of a row comes from. */
 typedef int32_t shw_recipes_kind;
 enum {
-  /* The fastest in the simulator of several placements within the memory limit, all rows among
-   * them. If the planner was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED: the cheapest of
-   * all placements. */
+  /* Of several placements within the memory limit, all rows among them, the one with the shortest
+   * simulated step. If the planner was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED: the
+   * cheapest of all placements. */
   SHW_RECIPES_OPTIMUM = 0,
-  SHW_RECIPES_OPTIONS = 1, /* the plan under the options as they are, layouts and parameter budget
-                              among them: that of shw_planner_compile() */
+  SHW_RECIPES_OPTIONS = 1, /* the plan under all options, including layouts and parameter budget:
+                              the plan of shw_planner_compile() */
   SHW_RECIPES_RECIPE = 2,
   SHW_RECIPES_FOREIGN = 3
 };
 
-/* One plan. Strings are lent by the comparison. Figures are of one rank, summed over the entries,
- * each as often as it is called; all are 0 where there is no plan. */
+/* One plan. Strings are lent by the comparison. Figures are of one rank. They are sums over the
+ * entries, weighted by how often each is called. All are 0 if there is no plan. */
 typedef struct shw_recipes_row {
   size_t struct_size; /* set by SHW_RECIPES_ROW_INIT */
   const char* name;   /* "fsdp" */
   const char* title;
   const char* why_not;    /* why there is no plan; "": there is one */
-  const char* difference; /* from the optimum, in a line; "" of the optimum */
+  const char* difference; /* from the optimum, in a line; "": this is the optimum */
   shw_recipes_kind kind;
-  int32_t proven;     /* the cheapest of its kind */
-  int32_t ahead;      /* simulated faster than the optimum. Only where that is the cheapest: its
-                         price does not know what a schedule hides */
+  int32_t proven;     /* 1: proven to be the cheapest of its kind */
+  int32_t ahead;      /* 1: its simulated step is shorter than that of the optimum. Possible only if
+                         the optimum is the cheapest placement: prices count communication that a
+                         schedule hides */
   int32_t reserved;   /* 0 */
   double step_us;     /* simulated */
   double compute_us;  /* of kernels */
@@ -60,7 +61,7 @@ typedef struct shw_recipes_row {
   int64_t peak_bytes; /* of memory */
   int64_t wire_bytes; /* sent */
   uint64_t num_collectives;
-  uint64_t num_free;    /* nodes that cannot do what the recipe says: the planner chose */
+  uint64_t num_free;    /* nodes that cannot follow the recipe; the planner chose their layouts */
   uint64_t num_unknown; /* nodes of the foreign plan that the graph does not have */
 } shw_recipes_row;
 #define SHW_RECIPES_ROW_INIT \
@@ -75,7 +76,7 @@ typedef struct shw_recipes_row {
 SHW_API void shw_recipes_options_init(shw_recipes_options* options, size_t size);
 
 /**
- * Likewise.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -83,11 +84,12 @@ SHW_API void shw_recipes_options_init(shw_recipes_options* options, size_t size)
 SHW_API void shw_recipes_row_init(shw_recipes_row* row, size_t size);
 
 /**
- * Plans the model by each recipe, puts the plans through the same passes and the same simulator,
- * and holds them beside the optimum. None of them is simulated faster than it, unless the planner
- * was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED. A recipe is a set of constraints on
- * layouts, found from the graph; what it leaves open is chosen at the lowest price. One that the
- * model or the mesh does not permit is a row that says why.
+ * Plans the model by each recipe and compares these plans with the optimum. All plans go through
+ * the same passes and the same simulator. No recipe has a shorter simulated step than the optimum,
+ * unless the planner was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED. A recipe is a set of
+ * constraints on layouts, which is derived from the graph. The planner chooses what the recipe
+ * leaves open, at the lowest price. If the model or the mesh does not permit a recipe, its row says
+ * why.
  * @param options      lent for the call; NULL: all recipes, no foreign plan
  * @param changes      lent for the call; NULL: none. Layouts, pins and the parameter budget bind
  *                     the row of kind SHW_RECIPES_OPTIONS alone; the memory limit binds all

@@ -13,9 +13,10 @@ extern "C" {
 #endif
 
 /**
- * A report of a plan: one HTML file that needs no other and no network. It shows costs and proof,
- * the layouts of all tensors on the mesh, modules, communication, memory over time, a step in time
- * and the nodes. Why its layouts were chosen is not in a plan: shw_planner_to_report() adds that.
+ * A report of a plan: one HTML file that needs no other file and no network. It shows costs and
+ * proof, the layouts of all tensors on the mesh, modules, communication, memory over time, a
+ * timeline of a step, and the nodes. A plan does not contain the reasons for its layouts:
+ * shw_planner_to_report() adds them.
  * @param other     to compare with; NULL: none
  * @param pareto    to show; NULL: none
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
@@ -27,10 +28,11 @@ SHW_API shw_status* shw_plan_to_report(const shw_plan* plan, const shw_plan* oth
                                        const shw_pareto* pareto, shw_blob** out_blob) SHW_MUST_USE;
 
 /**
- * The same with the reasons: for each node what is paid for its operands, and a lower bound on the
- * cost of a plan with each other layout of its result; for one parameter of each kind the exact
- * price of the cheapest of those, unless solving takes long, or there is a memory limit.
- * @param changes   with which the planner made the plan; lent for the call; NULL: none
+ * The same report with the reasons. For each node it shows the cost of bringing its operands into
+ * their layouts. For each other layout of its result it shows a lower bound on the cost of a plan
+ * with that layout. For one parameter of each kind it shows the exact cost of the cheapest such
+ * plan, unless solving takes long or there is a memory limit.
+ * @param changes   those with which the planner made the plan; lent for the call; NULL: none
  * @param plan      of this planner
  * @param other     to compare with; NULL: none
  * @param pareto    to show; NULL: none

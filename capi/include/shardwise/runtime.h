@@ -25,7 +25,7 @@ extern "C" {
 /* ---- Handles --------------------------------------------------------------------------------- */
 
 typedef struct shw_executor shw_executor; /* one rank's kernels, memory and streams for a plan */
-typedef struct shw_session shw_session;   /* what entries leave to entries that run after them */
+typedef struct shw_session shw_session;   /* values that entries leave for later entries */
 typedef struct shw_event shw_event;       /* the end of a run: success, error, or cancelled */
 typedef struct shw_group shw_group;       /* ranks that the body of a manual region talks to */
 
@@ -55,11 +55,11 @@ typedef struct shw_region_call {
   size_t num_groups;
 } shw_region_call;
 
-/* The body of a manual region. It runs in its place in the rank's compute stream, on the stream's
- * thread: calls for different ranks overlap. Equal inputs must give equal outputs, because equal
- * regions may be merged. It exchanges data with other ranks through its groups (shw_group_…), which
- * is all that it may call of the library; what it does by other means no abort interrupts.
- * Returns SHW_OK, or the code with which the run fails. */
+/* The body of a manual region. It runs at its place in the rank's compute stream, on the stream's
+ * thread, so calls for different ranks overlap. Equal inputs must give equal outputs, because equal
+ * regions may be merged. The body exchanges data with other ranks through its groups. It may call
+ * no functions of the library but shw_group_…. An abort cannot interrupt anything else that it
+ * does. Returns SHW_OK, or the code with which the run fails. */
 typedef shw_code (*shw_region_fn)(void* user, const shw_region_call* call);
 
 /* The body of all regions of one name. Frozen. */
@@ -71,9 +71,10 @@ typedef struct shw_region {
 
 /* ---- Groups of a manual region ---------------------------------------------------------------
  *
- * Collectives that a body calls: each returns when it is done. Buffers are in host memory and
- * dense, counts are of elements, blocks of several members lie in the order of their numbers. The
- * buffers of a call do not overlap, but those of shw_group_all_reduce() may be the same.
+ * A body calls these collectives; each returns when it is done. Buffers are dense and in host
+ * memory. Counts are in elements. Blocks of several members lie in the order of the members'
+ * numbers. The buffers of a call must not overlap, but those of shw_group_all_reduce() may be the
+ * same.
  *
  * All members of a group call the same collectives with the same counts, types and reductions in
  * the same order. A call that fails ends the run on every rank with its status, and the body
@@ -124,15 +125,15 @@ SHW_API shw_status* shw_group_all_to_all(shw_group* group, const void* send, voi
                                          int64_t count, shw_dtype dtype) SHW_MUST_USE;
 
 /**
- * The same with blocks of different sizes, which may be 0. Members know what they receive, for
- * instance from a shw_group_all_to_all() of the counts.
+ * All-to-all with blocks of different sizes, which may be 0. Each member must know how much it
+ * receives, for instance from a shw_group_all_to_all() of the counts.
  * @param send            blocks of send_counts[m] elements for member m, one after another
  * @param send_counts     as many as members
- * @param receive         blocks of receive_counts[m] elements of member m, one after another
- * @param receive_counts  as many as members; of this member as in send_counts
+ * @param receive         blocks of receive_counts[m] elements from member m, one after another
+ * @param receive_counts  as many as members; for this member itself the number in send_counts
  * @retval SHW_INVALID_ARGUMENT     a buffer is missing, a count is negative, or the type is unknown
- * @retval SHW_FAILED_PRECONDITION  another member called something else, or two members differ in
- *                                  how much one sends to the other
+ * @retval SHW_FAILED_PRECONDITION  another member called something else, or two members disagree
+ *                                  on how much one sends to the other
  * @retval SHW_ABORTED              another rank failed, was aborted, or is gone
  * @retval SHW_DEADLINE_EXCEEDED    another member did not come in time
  * @thread external: one thread at a time for each group, while the body runs
@@ -197,8 +198,8 @@ SHW_API shw_status* shw_plan_shard(const shw_plan* plan, size_t port, int32_t ra
                                    shw_buffer** out_buffer) SHW_MUST_USE;
 
 /**
- * The same into a buffer that exists, such as one of shw_executor_get_state(). Does not wait for
- * runs.
+ * Writes one rank's piece of a port into an existing buffer, such as one of
+ * shw_executor_get_state(). Does not wait for runs.
  * @param port    its number: shw_plan_find_port(), or shw_plan_entry::inputs
  * @param whole   in host memory, with the port's dims and dtype; lent for the call
  * @param buffer  a piece of the port
@@ -220,7 +221,7 @@ SHW_API shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32
  * @param out_buffer  receives a handle that the caller destroys, row-major, in the CPU's memory;
  *                    NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a piece is missing, does not have the port's type, or is known
- * to be another rank's
+ *                                  to be another rank's
  * @retval SHW_FAILED_PRECONDITION  the port is not present, or a run that writes a piece has not
  *                                  ended: wait for its event
  * @retval SHW_OUT_OF_RANGE         there is no such port
@@ -233,10 +234,11 @@ SHW_API shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffe
 
 /* ---- Executor -------------------------------------------------------------------------------- */
 
-/* What an entry launches, or, where some of it cannot be captured, what lies between events, is
- * captured once for each run in flight, and launched as CUDA graphs. It is captured again when
- * inputs, outputs or the session lie elsewhere than before. The results are those of single
- * launches: the same bits where these repeat (SHW_CONTEXT_DETERMINISTIC). */
+/* Launches an entry as CUDA graphs. The whole entry is one graph. If a part of the entry cannot be
+ * captured, each sequence of launches between events is a graph. Every run in flight has graphs of
+ * its own. They are captured again when inputs, outputs or the session lie at other addresses than
+ * before. Results equal those without graphs. Their bits are equal too if results have the same
+ * bits in each run (SHW_CONTEXT_DETERMINISTIC). */
 #define SHW_EXECUTOR_GRAPHS ((uint64_t)1)
 
 /* Options of shw_executor_create(). */
@@ -248,9 +250,9 @@ typedef struct shw_executor_options {
   void* native_stream;       /* to compute on, such as a cudaStream_t; NULL: a stream of its own */
   const shw_region* regions; /* bodies of manual regions, distinct names; lent for the call */
   size_t num_regions;
-  int64_t time_limit_ns; /* of a run, from the end of the run before it. Then this run and all that
-                            follow end with SHW_DEADLINE_EXCEEDED on this rank, and the other ranks
-                            are aborted. 0: none */
+  int64_t time_limit_ns; /* of a run, from the end of the run before it. If it passes, this run and
+                            all that follow end with SHW_DEADLINE_EXCEEDED on this rank, and the
+                            other ranks are aborted. 0: none */
   int32_t max_in_flight; /* runs; enqueue blocks while so many are unfinished; 0: 4 */
   int32_t reserved;      /* 0 */
 } shw_executor_options;
@@ -265,21 +267,20 @@ typedef struct shw_run {
   size_t entry;       /* its number: shw_plan_find_entry() */
 
   /* This rank's pieces, in the order of shw_plan_entry::inputs; NULL where a port is not present.
-   * A piece has the same shape on every rank. Where a dim is not divided evenly, the end of the
-   * last ranks' pieces is padding, which may have any values, in outputs too. */
+   * A piece has the same shape on every rank. If a dim is not divided evenly, the end of the last
+   * ranks' pieces is padding. Padding may have any values, also in outputs. */
   shw_buffer* const* inputs;
   size_t num_inputs;
 
-  /* In the order of shw_plan_entry::outputs. What to put into an element, and what the call makes
-   * of it:
-   *   a buffer   receives the output. Nothing is allocated: the way to run step after step
+  /* In the order of shw_plan_entry::outputs. Set each element before the call:
+   *   a buffer   receives the output. Nothing is allocated: use this to run step after step
    *   NULL       becomes a new handle, which the caller destroys
    *   NULL, and the port is not present   stays NULL
-   * A buffer is aligned to its elements; that of an output to 256 bytes if the plan was made with
-   * SHW_COMPILE_LEND_OUTPUTS.
-   * An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL,
-   * which becomes another handle of the same memory. No other output may overlap an input. If the
-   * call fails, all elements stay as they were. */
+   * A buffer must be aligned to its elements. If the plan was made with SHW_COMPILE_LEND_OUTPUTS,
+   * the buffer of an output must be aligned to 256 bytes.
+   * For an output that overwrites an input (shw_plan_port::updates), give that input's buffer, or
+   * NULL, which becomes another handle of the same memory. No other output may overlap an input. If
+   * the call fails, all elements stay as they were. */
   shw_buffer** outputs;
   size_t num_outputs;
 
@@ -309,19 +310,19 @@ SHW_API void shw_executor_options_init(shw_executor_options* options, size_t siz
 SHW_API void shw_run_init(shw_run* run, size_t size);
 
 /**
- * Prepares one rank to run a plan: finds kernels, allocates memory, joins the rank to the others.
- * State is filled with zeros.
+ * Prepares one rank to run a plan: finds kernels, allocates memory, connects the rank to the
+ * others. State is filled with zeros.
  *
- * Destroy executors before the process ends by exit() or by returning from main(): their ranks are
+ * Destroy executors before the process ends by exit() or by returning from main(). Their ranks are
  * threads, which may be in the middle of a run while exit() takes down the libraries that they use.
  * To leave at once after an error, call _Exit().
  *
- * The n-th executor that a rank creates in a world communicates with the n-th of the other ranks.
- * They must be of the same program: checksums of the plans, their hashes and the versions of the
- * libraries are compared. No local rank waits for another one here, so one thread may create the
- * executors of all local ranks in a loop. In a world of several processes a process waits, up to
- * the time-out, until the others create theirs.
- * @param world         of as many ranks as the plan
+ * The n-th executor that a rank creates in a world communicates with the n-th executor of each
+ * other rank. They must run the same program: the checksums and hashes of the plans and the
+ * versions of the libraries are compared. No local rank waits for another local rank here, so one
+ * thread may create the executors of all local ranks in a loop. In a world of several processes,
+ * the call waits until the other processes create theirs, up to the time-out.
+ * @param world         with as many ranks as the plan
  * @param options       lent for the call; NULL: defaults
  * @param out_executor  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_FAILED_PRECONDITION  the plan is for another number of ranks, or another rank has an
@@ -348,11 +349,11 @@ SHW_API shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, 
  *                  ended
  * @param out_done  receives an event that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a buffer is missing, does not have its port's type, or is known
- * to hold another rank's piece (shw_plan_shard(), or the output of a run); or the session is of
- * another executor
+ *                                  to hold another rank's piece (shw_plan_shard(), or the output of
+ *                                  a run); or the session is of another executor
  * @retval SHW_OUT_OF_RANGE         there is no such entry
  * @retval SHW_FAILED_PRECONDITION  an entry that must run before this one has not run in the
- * session
+ *                                  session
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread external: one thread at a time for each executor
  * @since 0.2
@@ -374,16 +375,16 @@ SHW_API shw_status* shw_executor_get_state(shw_executor* executor, size_t port,
                                            shw_buffer** out_buffer) SHW_MUST_USE;
 
 /**
- * Aborts what runs and what is queued, on this rank and on those that communicate with it: events
- * end with SHW_CANCELLED or SHW_ABORTED. The way out of a collective when another rank is gone.
- * NULL is allowed.
+ * Aborts the runs that are under way or queued, on this rank and on those that communicate with it.
+ * Their events end with SHW_CANCELLED or SHW_ABORTED. This also ends a collective that waits for a
+ * rank that is gone. NULL is allowed.
  * @thread any, also while another thread is inside shw_executor_enqueue()
  * @since 0.2
  */
 SHW_API void shw_executor_abort(shw_executor* executor);
 
 /**
- * Waits until everything has ended, then clears the error. After a failure or an abort every rank
+ * Waits until all runs have ended, then clears the error. After a failure or an abort every rank
  * must call it, equally often, before any of them runs again. NULL is allowed.
  * @thread external: one thread at a time for each executor
  * @since 0.2
@@ -391,7 +392,7 @@ SHW_API void shw_executor_abort(shw_executor* executor);
 SHW_API void shw_executor_reset(shw_executor* executor);
 
 /**
- * Aborts what is unfinished, waits for it to end, and frees the executor. NULL is allowed.
+ * Aborts unfinished runs, waits for their end, and frees the executor. NULL is allowed.
  * @thread external: no other call on this executor may run
  * @since 0.2
  */
@@ -399,12 +400,12 @@ SHW_API void shw_executor_destroy(shw_executor* executor);
 
 /* ---- Session ---------------------------------------------------------------------------------
  *
- * Entries that run one after another share a session: what one leaves, such as the activations of a
- * forward pass, others find there. Each session has memory of its own (session_bytes of the plan's
- * summary), so several may be under way at once: forward, forward, backward, backward. */
+ * A session keeps values that one entry leaves for later entries, such as the activations of a
+ * forward pass. Each session has memory of its own (session_bytes of the plan's summary), so
+ * several may be under way at once: forward, forward, backward, backward. */
 
 /**
- * An additional session. An executor has one of its own, for runs that name none.
+ * Creates an additional session. An executor has one of its own, for runs that name none.
  * @param out_session  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread external: one thread at a time for each executor
@@ -423,8 +424,8 @@ SHW_API void shw_session_destroy(shw_session* session);
 /* ---- Event ----------------------------------------------------------------------------------- */
 
 /**
- * Waits until the run has ended, and returns its result. A wait that begins after shw_event_query()
- * has returned 1 returns the result in any case.
+ * Waits until the run has ended, and returns its result. After shw_event_query() has returned 1,
+ * this call returns the result whatever the time-out is.
  * @param timeout_ns  negative: no limit
  * @retval SHW_DEADLINE_EXCEEDED  it has not ended yet, or it ended because of its time limit
  * @retval SHW_CANCELLED          shw_executor_abort() stopped the run
@@ -443,8 +444,8 @@ SHW_API shw_status* shw_event_wait(const shw_event* event, int64_t timeout_ns) S
 SHW_API int32_t shw_event_query(const shw_event* event);
 
 /**
- * Registers a callback for the end of the run; if it has ended, `done` is called at once. The event
- * may be destroyed before: `done` is called all the same.
+ * Registers a callback for the end of the run; if it has ended, `done` is called at once. `done` is
+ * called even if the event is destroyed earlier.
  * @param user  handed to `done`
  * @retval SHW_INVALID_ARGUMENT    `event` or `done` is NULL
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory; `done` is not called
@@ -465,13 +466,13 @@ SHW_API void shw_event_destroy(shw_event* event);
 
 /* Flags of shw_plan_bench(). */
 #define SHW_BENCH_TEXT ((uint64_t)1) /* a table for a person, in place of JSON */
-/* When each launch of the last run began and ended on each rank, by its device's clock: JSON for
-   ui.perfetto.dev, in place of all else. Not with SHW_BENCH_TEXT. */
+/* Gives only a timeline, as JSON for ui.perfetto.dev: when each launch of the last run began and
+   ended on each rank, by its device's clock. Not with SHW_BENCH_TEXT. */
 #define SHW_BENCH_TRACE ((uint64_t)2)
-/* Only runs as a whole, with nothing timed inside them, which costs a GPU a little time: no
-   products alone, and ranks without kernels. Not with SHW_BENCH_TRACE. */
+/* Times only runs as a whole. Timing inside a run costs a GPU a little time. The result then has no
+   times of kernels, nor of products alone. Not with SHW_BENCH_TRACE. */
 #define SHW_BENCH_WHOLE ((uint64_t)4)
-#define SHW_BENCH_GRAPHS ((uint64_t)8) /* as CUDA graphs, timed as SHW_BENCH_WHOLE says */
+#define SHW_BENCH_GRAPHS ((uint64_t)8) /* runs as CUDA graphs, timed as with SHW_BENCH_WHOLE */
 
 /* Options of shw_plan_bench(). All pointers are lent for the call. */
 typedef struct shw_bench_options {
@@ -480,8 +481,8 @@ typedef struct shw_bench_options {
   const char* entry;      /* its name; NULL: the first */
   shw_device_kind device; /* 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its own.
                              SHW_DEVICE_NULL computes nothing: the times are those of launches */
-  int32_t warm_up;        /* runs that are not counted; 0: 2; negative: none */
-  int32_t repeats;        /* runs that are; 0: 10 */
+  int32_t warm_up;        /* runs before those that are timed; 0: 2; negative: none */
+  int32_t repeats;        /* runs that are timed; 0: 10 */
   int32_t reserved;       /* 0 */
 } shw_bench_options;
 #define SHW_BENCH_OPTIONS_INIT \
@@ -496,12 +497,13 @@ typedef struct shw_bench_options {
 SHW_API void shw_bench_options_init(shw_bench_options* options, size_t size);
 
 /**
- * Times an entry on virtual ranks in this process, on made-up inputs: a run as a whole (median and
- * quartiles), and on each rank every kernel with its time, what the plan says that it takes on the
- * plan's hardware (`planned_seconds`), its share, FLOP/s and bytes/s. Matrix products are timed
- * beside it, without anything else: the time of a run by that of its products at the best rate is
- * `over_floor`. Where the CPU multiplies f32 on a matrix unit, `cpu_over_vector_floor` is the CPU
- * time of a run by that of its products with vectors alone, as other libraries multiply.
+ * Times an entry on virtual ranks in this process, on made-up inputs. The result has the time of a
+ * whole run (median and quartiles), and for each rank and kernel: its time, the time that the plan
+ * predicts for the plan's hardware (`planned_seconds`), its share, FLOP/s and bytes/s. Matrix
+ * products are timed on their own as well. `over_floor` is the time of a run divided by the time of
+ * its matrix products at the best measured rate. If the CPU multiplies f32 on a matrix unit,
+ * `cpu_over_vector_floor` is the CPU time of a run divided by that of its products with vector
+ * instructions alone, as other libraries multiply.
  * @param options   NULL: defaults
  * @param out_blob  receives a handle that the caller destroys: JSON, or text; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     an option is out of range, or there are fewer devices than ranks
@@ -530,8 +532,8 @@ typedef struct shw_collective_bench_options {
   shw_dtype dtype;                /* F32, F64, F16, BF16, I32 or I64; 0: F32 */
   shw_device_kind device; /* 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its
                              own */
-  int32_t warm_up;        /* launches that are not counted; 0: 5; negative: none */
-  int32_t repeats;        /* launches that are; 0: 20 */
+  int32_t warm_up;        /* launches before those that are timed; 0: 5; negative: none */
+  int32_t repeats;        /* launches that are timed; 0: 20 */
 } shw_collective_bench_options;
 #define SHW_COLLECTIVE_BENCH_OPTIONS_INIT \
   { sizeof(shw_collective_bench_options), 0, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
@@ -545,12 +547,12 @@ typedef struct shw_collective_bench_options {
 SHW_API void shw_collective_bench_options_init(shw_collective_bench_options* options, size_t size);
 
 /**
- * Times each collective between ranks in this process, by size, with the sizes and the bandwidths
- * of nccl-tests, and compares each element of the results with what it must be. The text is what
- * shw_calibration_create() reads.
+ * Times each collective between ranks in this process, by size. Sizes and bandwidths are those of
+ * nccl-tests. Each element of the results is compared with its correct value.
+ * shw_calibration_create() reads the text.
  * @param options   NULL: defaults
  * @param out_blob  receives a handle that the caller destroys: JSON, or text; `wrong` is the number
- *                  of elements that are not what they must be. NULL on failure
+ *                  of elements that are not correct. NULL on failure
  * @retval SHW_INVALID_ARGUMENT     an option is out of range, or there are fewer devices than ranks
  * @retval SHW_FAILED_PRECONDITION  the device computes nothing
  * @retval SHW_UNAVAILABLE          this machine, or this build, has no device of this kind

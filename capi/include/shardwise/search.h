@@ -1,5 +1,5 @@
 /*
- * Which mesh: every mesh of so many devices, best first.
+ * Finds the best mesh: plans every mesh of a number of devices, and lists them, best first.
  */
 #ifndef SHARDWISE_SEARCH_H_
 #define SHARDWISE_SEARCH_H_
@@ -22,9 +22,9 @@ typedef struct shw_search_options {
   uint64_t flags;       /* SHW_SEARCH_* */
   int64_t num_devices;  /* 1 to 2^20 */
   size_t max_mesh_dims; /* 1 to 6; 0: 3 */
-  size_t num_best;      /* how many of the best are needed. Others are given up as soon as their
-                           bound shows that they are not among them; how soon depends on threads.
-                           With SHW_OVERLAP_SIMULATED none is. 0: all */
+  size_t num_best;      /* how many of the best meshes are needed. Another mesh is given up as soon
+                           as its bound shows that it is not one of them; how soon depends on
+                           threads. With SHW_OVERLAP_SIMULATED no mesh is given up. 0: all */
   int32_t num_threads;  /* at most; 0: as many as cores. Plans do not depend on it, unless
                            time_limit_s ends their search */
   int32_t reserved;     /* 0 */
@@ -36,15 +36,15 @@ typedef struct shw_search_options {
 typedef struct shw_search_candidate {
   size_t struct_size;       /* set by SHW_SEARCH_CANDIDATE_INIT */
   const char* mesh;         /* "d0=8,d1=8" */
-  const char* input_layout; /* that was asked for; "": free */
+  const char* input_layout; /* as requested; "": free */
   const char* batch;        /* mesh axes that shard the first dim of every input: "d0,d2" */
   const char* error;        /* why there is no plan; "": there is one */
   shw_code code;            /* of that error; SHW_OK: none */
   int32_t given_up;         /* 1: it is not among the best; only bound_us is known */
   int32_t proven;
   int32_t reserved;    /* 0 */
-  double objective_us; /* each use of a value pays for its own change of layout; a plan of the mesh
-                          may share some and cost less */
+  double objective_us; /* counts a change of layout once for each use of a value. A plan for this
+                          mesh may share some of the changes and cost less */
   double bound_us;
   double compute_us;
   double communication_us;

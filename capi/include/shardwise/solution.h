@@ -1,6 +1,6 @@
 /*
- * Placement problems without a graph: the cheapest choice of one strategy for each node, with
- * proof.
+ * Solves placement problems without a graph: the cheapest choice of one strategy for each node,
+ * with proof.
  */
 #ifndef SHARDWISE_SOLUTION_H_
 #define SHARDWISE_SOLUTION_H_
@@ -31,7 +31,7 @@ typedef struct shw_solution_options {
   shw_problem_format format;
   int32_t num_threads; /* at most; 0: as many as cores. The solution does not depend on it, unless
                           time_limit_s ends the search */
-  double time_limit_s; /* from the start of the call. Then the best solution found so far is
+  double time_limit_s; /* from the start of the call. After it the best solution found so far is
                           returned, unproven, with its bound. 0: no limit */
   const shw_cancel* cancel; /* NULL: none */
   shw_progress_fn progress; /* NULL: none */
@@ -68,8 +68,8 @@ typedef struct shw_solution_budget {
 #define SHW_SOLUTION_BUDGET_INIT \
   { sizeof(shw_solution_budget), 0.0, 0.0 }
 
-/* What a budget costs at one point: by how much the relaxation's optimum would fall if the limit
- * there were one unit higher. */
+/* What a budget costs at one point: the amount by which the optimum of the relaxation would fall if
+ * the limit at this point were one unit higher. */
 typedef struct shw_solution_price {
   size_t struct_size; /* set by SHW_SOLUTION_PRICE_INIT */
   size_t budget;
@@ -183,8 +183,8 @@ SHW_API size_t shw_solution_num_prices(const shw_solution* solution);
 SHW_API void shw_solution_price_init(shw_solution_price* price, size_t size);
 
 /**
- * One price. Together they are the certificate of the bound: the problem without its budgets, plus
- * these prices for what each strategy uses.
+ * One price. All prices together are the certificate of the bound. To check it, drop the budgets
+ * and charge each strategy these prices for what it uses.
  * @param out_price  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such price
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)

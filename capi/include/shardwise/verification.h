@@ -1,8 +1,8 @@
 /*
- * Are the results of a run right? Sharded and unsharded runs round differently, so results are
- * judged by the rounding error of their own computation, which is measured in f64. It takes about a
- * dozen runs of the entry on the CPU of this process: for models of small to moderate size, not for
- * every step.
+ * Checks whether the results of a run are right. Sharded and unsharded runs round differently, so
+ * results are judged by the rounding error of their own computation, which is measured in f64. A
+ * verification takes about a dozen runs of the entry on the CPU of this process. Use it for models
+ * of small to moderate size, and not for every step.
  */
 #ifndef SHARDWISE_VERIFICATION_H_
 #define SHARDWISE_VERIFICATION_H_
@@ -21,13 +21,13 @@ typedef int32_t shw_verdict;
 enum {
   SHW_VERDICT_RIGHT = 1,
   SHW_VERDICT_TOO_FAR = 2,   /* further from the run in f64 than rounding explains */
-  SHW_VERDICT_SCALED = 3,    /* within rounding, but scaled as a whole */
+  SHW_VERDICT_SCALED = 3,    /* within rounding, but the whole tensor is scaled */
   SHW_VERDICT_DIFFERENT = 4, /* integers, truth values, infinities or NaN differ from the unsharded
                                 run */
   SHW_VERDICT_WRONG_PLAN = 5 /* the plan computes something else, in any dtype */
 };
 
-/* What executors keep: before the run and after it. Whole tensors, in host memory. Frozen. */
+/* State that executors keep, before the run and after it. Whole tensors, in host memory. Frozen. */
 typedef struct shw_verification_state {
   size_t port; /* its number: shw_plan_find_port(); an input of SHW_STORAGE_STATE */
   shw_tensor before;
@@ -39,7 +39,7 @@ typedef struct shw_verification_state {
 typedef struct shw_verification_options {
   size_t struct_size;       /* set by SHW_VERIFICATION_OPTIONS_INIT */
   uint64_t flags;           /* 0: none is defined yet */
-  size_t entry;             /* that was run; its number: shw_plan_find_entry() */
+  size_t entry;             /* the entry that was run; its number: shw_plan_find_entry() */
   const shw_tensor* inputs; /* of the run, in the order of shw_plan_entry::inputs */
   size_t num_inputs;
   const shw_tensor* outputs; /* of the run, in the order of shw_plan_entry::outputs. `data` may be
@@ -48,7 +48,8 @@ typedef struct shw_verification_options {
   const shw_tensor* expected; /* results of another program for the same inputs, in the order of
                                  outputs; `data` is NULL where there is none. NULL: none at all */
   size_t num_expected;        /* 0, or as many as outputs */
-  const shw_region* regions;  /* bodies of manual regions, for f64 and for whole tensors too */
+  const shw_region* regions;  /* bodies of manual regions. They must also work in f64 and on whole
+                                 tensors */
   size_t num_regions;
   const shw_cancel* cancel;            /* NULL: none */
   const shw_verification_state* state; /* all state of the plan, in any order */
@@ -80,8 +81,8 @@ typedef struct shw_verification_tensor {
   double plan_error;      /* distance of the plan, run in f64 */
   size_t num_undecided;   /* elements that are not compared, because rounding decides them */
   double error;           /* distance of the run */
-  double limit;           /* what rounding explains */
-  double gain;            /* by what the result is scaled as a whole */
+  double limit;           /* the largest `error` that rounding explains */
+  double gain;            /* the part of `error` that scales the whole tensor */
   double gain_limit;
   size_t num_different; /* elements: SHW_VERDICT_DIFFERENT */
   shw_verdict verdict;
@@ -109,7 +110,7 @@ SHW_API void shw_verification_options_init(shw_verification_options* options, si
 /**
  * Judges the results of one run of an entry. A wrong result is not an error of this call: see
  * num_wrong of the summary.
- * @param plan              that was run; with its graph
+ * @param plan              the plan that was run; it must contain its graph
  * @param options           lent for the call
  * @param out_verification  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a tensor is missing or does not have its port's type

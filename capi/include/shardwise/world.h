@@ -29,8 +29,8 @@ typedef struct shw_world_options {
 #define SHW_WORLD_OPTIONS_INIT \
   { sizeof(shw_world_options), 0, 0, NULL }
 
-/* A process that holds the handle of a world makes executors for its local ranks. In a virtual
- * world that is one handle, all ranks are local.
+/* The process that holds the handle of a world makes executors for the local ranks of that handle.
+ * If a virtual world has a single handle, all ranks are local.
  *
  * Every wait for another rank has a time-out. A run that waits longer fails with
  * SHW_DEADLINE_EXCEEDED on the rank that waited and with SHW_ABORTED on the others. The message
@@ -70,7 +70,7 @@ SHW_API shw_status* shw_world_make_id(shw_context* context, shw_world_id* out_id
 /**
  * One part of a virtual world, with some of its ranks. Callers that share no handle, such as
  * threads, agree on an id, and each creates the world with its own ranks. No caller waits for
- * another one here. A rank that never joins shows as a time-out of the first run.
+ * another one here. If a rank never joins, the first run ends with a time-out.
  * @param id           of shw_world_make_id() in the same context; lent for the call
  * @param num_ranks    of the whole world, the same in every part
  * @param local_ranks  of this part; distinct, and in no other part; lent for the call
@@ -94,12 +94,13 @@ SHW_API shw_status* shw_world_create_from_id(shw_context* context, const shw_wor
  * A world of the processes of MPI_COMM_WORLD, one rank each, on the CPU. Collectives give the same
  * bits as in a virtual world. Every process creates it. Its communicator is private.
  *
- * Unless the process has initialised MPI, with MPI_THREAD_MULTIPLE, this call does. Then destroying
- * the world finalises MPI, provided that all ranks destroy theirs within the time-out and the world
- * was not aborted. MPI can be initialised only once in a process: a process that creates several
- * such worlds one after another must initialise MPI itself. Before it initialises OpenMPI, this
- * call sets OMPI_MCA_btl_vader_single_copy_mechanism to "none" in the environment, unless it is
- * set: otherwise OpenMPI 4 ends a rank that reads the memory of a dying one.
+ * If the process has not initialised MPI, this call does. Destroying the world then finalises MPI,
+ * provided that all ranks destroy theirs within the time-out and the world was not aborted. A
+ * process that initialises MPI itself must ask for MPI_THREAD_MULTIPLE. MPI can be initialised only
+ * once in a process, so a process that creates several such worlds one after another must
+ * initialise MPI itself. Before this call initialises OpenMPI, it sets
+ * OMPI_MCA_btl_vader_single_copy_mechanism to "none" in the environment, unless it is set. Without
+ * that, OpenMPI 4 ends a rank that reads the memory of a dying rank.
  * @param options    lent for the call; NULL: defaults
  * @param out_world  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_UNAVAILABLE        there is no MPI on this machine, or it does not start
@@ -133,7 +134,7 @@ SHW_API size_t shw_world_num_local_ranks(const shw_world* world);
 SHW_API int32_t shw_world_local_rank(const shw_world* world, size_t index);
 
 /**
- * NULL while the world works; otherwise why all its runs fail. Does not wait.
+ * NULL while the world works; otherwise the reason why all its runs fail. Does not wait.
  * @retval SHW_CANCELLED         shw_world_abort() was called
  * @retval SHW_ABORTED           another process aborted the world
  * @retval SHW_INVALID_ARGUMENT  the world is NULL
@@ -143,8 +144,8 @@ SHW_API int32_t shw_world_local_rank(const shw_world* world, size_t index);
 SHW_API shw_status* shw_world_status(const shw_world* world) SHW_MUST_USE;
 
 /**
- * Stops what runs and what is queued on all ranks of the world, in all processes, for good, and
- * returns at once. Executors of this world can then only be destroyed. NULL is allowed.
+ * Stops all runs, also queued ones, on all ranks of the world, in all processes, and returns at
+ * once. The world cannot be used again: its executors can then only be destroyed. NULL is allowed.
  * @thread any
  * @since 0.2
  */

@@ -16,7 +16,7 @@ double number(const json& j) {
   return j.is_null() ? std::numeric_limits<double>::infinity() : j.get<double>();
 }
 
-// "S0,R" → "S(0)R"; "P" of an embedding's rows stands for the mask partial (planner.md 9 E4).
+// "S0,R" → "S(0)R"; "P" of an embedding's rows stands for the mask partial.
 std::string notation(const json& layout, const std::vector<bool>& masked) {
   if (layout.is_null()) return "none";
   std::string out;

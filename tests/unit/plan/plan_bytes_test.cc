@@ -141,7 +141,7 @@ TEST(PlanBytes, SurvivesEveryByteBehindTheChecksum) {
   EXPECT_GT(refused, bytes.size());
 }
 
-// Plans of released versions stay readable (style.md 2, rule 29).
+// Plans of released versions stay readable (capi/ABI.md, rule 28).
 // --gtest_also_run_disabled_tests writes the sample anew, when the format or the version changes on
 // purpose. The other plan comes from the tool: `import examples/data/llama_tiny…`, `plan --mesh
 // dp=2,tp=4 --strip-graph`; for the one with host memory also `--hardware '{"name": "linked",

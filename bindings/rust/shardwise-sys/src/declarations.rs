@@ -31,7 +31,7 @@ pub struct shw_status {
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// allocator and log sink; immutable.
+/// the host's allocator, log and threads; immutable.
 #[repr(C)]
 pub struct shw_context {
     _data: [u8; 0],
@@ -127,8 +127,8 @@ pub struct shw_bytes {
     pub size: usize,
 }
 
-/// A tensor in somebody's memory. A tensor that a function only reads may lie in memory that is
-/// const: cast `data`.
+/// A tensor in memory that the struct does not own. If a function only reads the tensor, the memory
+/// may be const: cast `data`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_tensor {
@@ -165,15 +165,15 @@ pub type shw_log_fn =
 pub type shw_task_fn =
     Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// Takes a task, to be run on any thread at any time: at once, within this call, or later, in any
-/// order, even when the call that the task is part of has returned. Any thread calls it, several at
-/// once. Returns 0 if the host will run the task; otherwise it must not, and the library does
-/// without it.
+/// Takes a task, which the host runs once, on any thread and in any order: within this call, or
+/// later, even after the library's call that submitted the task has returned. Several threads may
+/// call this function at the same time. Returns 0 if the host will run the task. If it returns any
+/// other number, the host must not run the task, and the library does the work without it.
 ///
-/// No call waits for a task that has not begun: the calling thread does its work instead, and the
-/// task, when it is run, returns at once. So an executor of one thread, or one that is busy with
-/// other things, never blocks a call. A task that is accepted and never run leaks some hundred
-/// bytes.
+/// No call of the library waits for a task that has not begun: the calling thread does the work
+/// instead, and the task returns at once when it is run later. So a thread pool that has one thread,
+/// or is busy with other things, never blocks a call. A task that is accepted and never run leaks
+/// some hundred bytes.
 pub type shw_submit_fn =
     Option<unsafe extern "C" fn(*mut c_void, shw_task_fn, *mut c_void) -> i32>;
 
@@ -199,13 +199,13 @@ pub struct shw_context_options {
     pub log_level: shw_log_level,
     /// 0
     pub reserved: i32,
-    /// The host's threads, for what planning does in parallel: pricing, solving large problems, searches under memory limits, shw_search_create(). How many tasks a call submits follows from its num_threads; results do not depend on them. NULL: such calls start threads and join them before they return. Ranks have threads of their own in any case, one for each stream of a local rank, and an executor is never asked for these: collectives block until all ranks have come.
+    /// Runs tasks on the host's threads, for the parallel parts of planning: pricing, solving large problems, searches under memory limits, shw_search_create(). The num_threads of a call determines how many tasks it submits; results do not depend on them. NULL: such calls start threads and join them before they return. Running a plan never uses the host's threads, because collectives block until all ranks have come. The library starts a thread for each stream of a local rank.
     pub submit: shw_submit_fn,
     /// as alloc_user, and until the last task has been run
     pub submit_user: *mut c_void,
-    /// The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after inflation: a small gzipped file may hold any amount. 0: 512 MiB.
+    /// Limit on the bytes of text that shw_graph_import() and shw_solution_create() read, counted after decompression, because a small gzipped file can expand to any size. 0: 512 MiB.
     pub max_text_bytes: u64,
-    /// A folder where CUDA devices keep the kernels that they have compiled, for later processes; it is made if it is not there. Any number of processes may use it at once; damaged and foreign files are ignored, and so are errors of writing to it. Nothing is ever removed. Its files are run on the GPU: nobody else should be able to write to it. Copied. NULL: every process compiles what it needs.
+    /// Path of a folder where CUDA devices keep compiled kernels for later processes; copied. The folder is created if it does not exist. Any number of processes may use it at once. Damaged and foreign files are ignored, and so are errors of writing. The library never removes a file. The GPU runs what the files contain, so nobody else should be able to write to the folder. NULL: every process compiles what it needs.
     pub kernel_cache: *const c_char,
 }
 
@@ -223,7 +223,7 @@ pub struct shw_symbol {
     pub maximum: i64,
     /// every size is a multiple of it; 0: 1
     pub divisor: i64,
-    /// a typical size, at which the graph is planned if no bucket is asked for; 0: `maximum`
+    /// a typical size. The graph is planned at this size if no buckets are given. 0: `maximum`
     pub hint: i64,
 }
 
@@ -243,7 +243,8 @@ pub const SHW_ATTR_KIND_INTS: shw_attr_kind = 5;
 pub const SHW_ATTR_KIND_STRING: shw_attr_kind = 6;
 pub const SHW_ATTR_KIND_EXPR: shw_attr_kind = 7;
 
-/// What activation checkpointing asked of a node's result. 0: nothing.
+/// What activation checkpointing asks for a node's result: to save it, or to compute it again in the
+/// backward pass. 0: nothing.
 pub type shw_recompute = i32;
 pub const SHW_RECOMPUTE_MUST_SAVE: shw_recompute = 1;
 pub const SHW_RECOMPUTE_PREFER_SAVE: shw_recompute = 2;
@@ -266,11 +267,11 @@ pub struct shw_attr {
     /// INTS: num_ints numbers
     pub ints: *const i64,
     pub num_ints: usize,
-    /// STRING; EXPR: sizes of symbols, "cache" or "\[1,2\*cache\]"
+    /// STRING; EXPR: an expression or a list, "cache" or "\[1,2\*cache\]"
     pub string: *const c_char,
 }
 
-/// What the planner and its reports use of a node beside its operation.
+/// Properties of a node that the planner and its reports use in addition to its operation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_node_options {
@@ -287,9 +288,9 @@ pub struct shw_node_options {
     pub module_path: *const c_char,
     /// file and line, for people; NULL: not known
     pub source: *const c_char,
-    /// of autograd: joins a backward node to its forward node
+    /// of autograd: links a backward node to its forward node
     pub sequence_nr: i64,
-    /// of activation checkpointing, which number
+    /// number of the activation checkpointing region
     pub region: i32,
     /// 0
     pub reserved: i32,
@@ -309,7 +310,7 @@ pub struct shw_result_type {
     pub reserved: i32,
     /// of the node; more than one: operation "get_item" extracts one
     pub num_results: usize,
-    /// the first `rank`; those that depend on symbols at the hints
+    /// the first `rank` are set; sizes that depend on symbols are at the hints
     pub dims: [i64; 8],
 }
 
@@ -323,7 +324,7 @@ pub struct shw_builder_input {
     pub role: shw_role,
     /// 0: the caller hands the tensor over for every run
     pub storage: shw_storage,
-    /// required for parameters, buffers, optimizer state and everything that is SHW_STORAGE_STATE; for others NULL: the position. The plan's name has the role in front, "param.\<name\>": shw_plan_port::name
+    /// required for parameters, buffers, optimizer state and everything that is SHW_STORAGE_STATE; for others, NULL: the position serves as name. In the plan the name has a prefix for the role, "param.\<name\>": shw_plan_port::name
     pub name: *const c_char,
     /// SHW_ROLE_INPUT: which argument of the model; SHW_ROLE_TANGENT: the number of the output that it belongs to; others: not used
     pub position: usize,
@@ -331,7 +332,7 @@ pub struct shw_builder_input {
     pub rank: i32,
     /// `rank` sizes of the whole tensor; lent for the call
     pub dims: *const i64,
-    /// where a size is an expression of symbols, all sizes as one text, "\[1,2\*cache\]", in place of `rank` and `dims`; NULL: none is. Not for parameters, optimizer state and SHW_STORAGE_STATE, which buckets share: give them the largest size, and take a slice
+    /// if a size depends on symbols: all sizes as one text, "\[1,2\*cache\]", in place of `rank` and `dims`; NULL: no size does. Not for parameters, optimizer state and SHW_STORAGE_STATE, because buckets share them: give these the largest size, and take a slice
     pub symbolic_dims: *const c_char,
 }
 
@@ -343,17 +344,17 @@ pub struct shw_builder_output {
     pub struct_size: usize,
     /// SHW_ROLE_RESULT to SHW_ROLE_UPDATE
     pub role: shw_role,
-    /// update: 1 if it overwrites the memory of the input. Updates of SHW_STORAGE_STATE do, whatever stands here
+    /// update: 1 if it overwrites the memory of the input. Updates of SHW_STORAGE_STATE always overwrite it
     pub in_place: i32,
-    /// with one result; SHW_NONE: a gradient that is absent
+    /// a node with one result; SHW_NONE: a gradient that is absent
     pub node: usize,
-    /// of a result; NULL: its position. NULL for gradients and updates. As of an input, the plan's name is "output.\<name\>", "grad.…", "update.…"
+    /// of a result; NULL: its position serves as name. NULL for gradients and updates. In the plan the name has a prefix, as for inputs: "output.\<name\>", "grad.…", "update.…"
     pub name: *const c_char,
     /// gradient, update: the node of the input; not used for results
     pub of_input: usize,
 }
 
-/// One way to run the graph: it computes its outputs, from the inputs that they need.
+/// One way to run the graph: it computes some outputs from the inputs that they need.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_builder_entry {
@@ -366,12 +367,13 @@ pub struct shw_builder_entry {
     /// numbers of outputs, ascending
     pub outputs: *const usize,
     pub num_outputs: usize,
-    /// numbers of entries that run before it in the same session. What they have computed is not computed again
+    /// numbers of entries that run before it in the same session. Values that they have computed are not computed again
     pub after: *const usize,
     pub num_after: usize,
 }
 
-/// What a parameter of an operation takes. For an attribute: the macro that makes one.
+/// What a parameter of an operation takes. For attributes, the comment names the macros that make
+/// them.
 pub type shw_param_kind = i32;
 pub const SHW_PARAM_TENSOR: shw_param_kind = 1;
 pub const SHW_PARAM_OPTIONAL_TENSOR: shw_param_kind = 2;
@@ -397,7 +399,7 @@ pub struct shw_op_param {
     pub kind: shw_param_kind,
     /// 1: it must be given; a node without it is refused
     pub required: i32,
-    /// of an attribute: the value where it is absent, as text: "-1", "false", "\[\]", "none"; lives as long as the library. NULL: it is required, or to be absent means what no value says, such as no bound for clamp's `max`
+    /// the value of an attribute that is absent, as text: "-1", "false", "\[\]", "none"; lives as long as the library. NULL: the attribute is required, or its absence means something that no value expresses, such as no upper bound for clamp's `max`
     pub default_value: *const c_char,
 }
 
@@ -441,7 +443,7 @@ pub struct shw_pin {
 pub struct shw_port_layout {
     /// name, with \* and ? as wildcards: "input.0", "param.\*.wq.weight", "grad.\*"
     pub port: *const c_char,
-    /// one placement for each mesh axis, "S(0)R"; or "free": for the planner
+    /// one placement for each mesh axis, "S(0)R"; "free": the planner chooses
     pub layout: *const c_char,
 }
 
@@ -470,8 +472,8 @@ pub const SHW_PARAM_BUDGET_SMALLEST: shw_param_budget = 1;
 pub const SHW_PARAM_BUDGET_NONE: shw_param_budget = 2;
 pub const SHW_PARAM_BUDGET_FACTOR: shw_param_budget = 3;
 
-/// Which communication counts in the objective. 0: SHW_OVERLAP_NONE, but the optimum of
-/// shw_planner_compare() is that of SHW_OVERLAP_SIMULATED.
+/// Which communication counts in the objective. 0: SHW_OVERLAP_NONE, except for the optimum of
+/// shw_planner_compare(), which is then found with SHW_OVERLAP_SIMULATED.
 pub type shw_overlap = i32;
 pub const SHW_OVERLAP_NONE: shw_overlap = 1;
 pub const SHW_OVERLAP_PREFETCH: shw_overlap = 2;
@@ -514,18 +516,18 @@ pub struct shw_compile_options {
     pub hardware: *const c_char,
     /// JSON (HARDWARE.md), in place of `hardware`; empty: none
     pub hardware_description: shw_bytes,
-    /// entries to make in place of those of the graph: "step" gives all outputs; "forward" and "infer" the results and the updates of buffers and inputs; "backward" the gradients and the other updates, after "forward" if that is listed
+    /// entries to plan in place of those of the graph. "step" computes all outputs; "forward" and "infer" the results and the updates of buffers and inputs; "backward" the gradients and the other updates. "backward" runs after "forward", if that is listed
     pub entries: *const *const c_char,
     /// 0: the entries of the graph
     pub num_entries: usize,
-    /// for graphs with symbols. Buckets share parameters, state and their layouts, and divide the weight of their entry. Where nothing is said of a symbol there is one bucket, at its hint
+    /// for graphs with symbols. Buckets share parameters, state and their layouts, and divide the weight of their entry. If no sizes are given for a symbol, it has one bucket, at its hint
     pub buckets: *const shw_bucket_sizes,
     pub num_buckets: usize,
-    /// of every input that is not a parameter, buffer or state, one placement for each mesh axis: "S(0)R"; NULL, "free": for the planner
+    /// of every input that is not a parameter, buffer or state, one placement for each mesh axis: "S(0)R"; NULL, "free": the planner chooses
     pub input_layout: *const c_char,
     /// of every result, likewise
     pub output_layout: *const c_char,
-    /// of single inputs, in place of input_layout; of several that match the last counts
+    /// of single inputs, in place of input_layout; if several match an input, the last one counts
     pub input_layouts: *const shw_port_layout,
     pub num_input_layouts: usize,
     /// of single outputs, likewise
@@ -533,7 +535,7 @@ pub struct shw_compile_options {
     pub num_output_layouts: usize,
     pub pins: *const shw_pin,
     pub num_pins: usize,
-    /// constraints to leave out, by their names in conflicts, those of these options or built-in ones; \* and ? are wildcards
+    /// constraints to leave out, of these options or built-in ones, by their names (shw_status_conflict()); \* and ? are wildcards
     pub without: *const *const c_char,
     pub num_without: usize,
     pub rules: shw_rules,
@@ -545,27 +547,27 @@ pub struct shw_compile_options {
     pub optimizer_factor: f64,
     /// for SHW_PARAM_BUDGET_FACTOR; in (0, 1\]
     pub param_budget_factor: f64,
-    /// What the backward pass of an entry computes again in place of keeping it: "none"; "cheap", what costs little beside its memory, no matrix products; "selective", in each block all but every second product, attention and reductions; "full", all of each block; "every:2", the same in every second block. With "+first-add" behind, the first sum of each block with what enters it is kept. Parameters are gathered again, unless "+gathered" stands behind: then they stay gathered. "auto": what memory_limit_bytes asks for, block by block, at the shortest simulated time; a bound on what is lost to the best choice is in the plan's JSON. Blocks are the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements do not depend on it, but under "auto" the limit binds them only as far as repetition does not suffice. NULL: "none"
+    /// What the backward pass of an entry computes again instead of keeping it from the forward pass. "none": nothing. "cheap": what costs little for the memory that it frees; no matrix products. "selective": in each block, everything but every second product, attention and reductions. "full": all of each block. "every:2": the same in every second block. With "+first-add" appended, the first sum in each block that adds the block's input is kept. Parameters are gathered again; with "+gathered" appended they stay gathered. "auto": as much as memory_limit_bytes requires, chosen block by block for the shortest simulated step. The plan's JSON has a bound on how far this choice is from the best one. Blocks are the activation checkpointing regions of the nodes, or else numbered modules. Tags of nodes (shw_node_options::recompute) take precedence. Placements do not depend on this option, with one exception: under "auto", the memory limit restricts placements only as far as recomputation alone does not meet it. NULL: "none"
     pub recompute: *const c_char,
     /// 0: 512 MiB
     pub prefetch_bytes: i64,
     /// 0: 256
     pub prefetch_depth: i64,
-    /// Products of weights' gradients may run later than they are written, where compute would wait for a collective. Products between two reductions of gradients are no more than so many, unless the graph itself has more. 0: 8
+    /// Products that compute gradients of weights may be moved to a later point, where compute would wait for a collective. This option limits the number of products between two reductions of gradients, unless the graph itself has more. 0: 8
     pub products_between_reductions: i64,
-    /// Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on buffers of up to so many bytes where that makes the simulated step shorter: each pays the latency of the network once. Results are the same bits. 0: none are.
+    /// Gathers of parameters, and all-reduces of gradients, in one group of ranks are fused into collectives on buffers of at most this many bytes, if that makes the simulated step shorter. A fused collective pays the latency of the network once. Results have the same bits. 0: nothing is fused.
     pub fuse_bytes: i64,
-    /// Host memory of a rank. Under recompute "auto" results of the forward pass may wait there for the backward pass, as many as the link to it can carry beside compute, if a memory limit asks for it. Needs the rate of the link (HARDWARE.md). 0: none.
+    /// Host memory of a rank in which results of the forward pass may wait for the backward pass. It is used under recompute "auto", if a memory limit requires it, and for no more results than the link can transfer beside compute. The hardware description must have the rate of the link (HARDWARE.md). 0: none.
     pub host_memory_bytes: i64,
     /// 0: SHW_PARAM_BUDGET_SMALLEST
     pub param_budget: shw_param_budget,
     /// The objective.
     pub overlap: shw_overlap,
-    /// for SHW_OVERLAP_PREFETCH: 0, communication is free, to 1, none is hidden
+    /// for SHW_OVERLAP_PREFETCH: from 0 (this communication is free) to 1 (it counts in full)
     pub prefetch_scale: f64,
     /// for SHW_OVERLAP_BOUNDED: the share of compute time beside which communication can run, in (0, 1\]; 0: all of it
     pub bounded_share: f64,
-    /// from the start of the call. Then the plan has the best placement found so far, unproven, with its bound. Lowering and writing the plan are not cut short. 0: no limit
+    /// from the start of the call. After it the plan gets the best placement found so far, unproven, with its bound. Lowering and writing the plan are not cut short. 0: no limit
     pub time_limit_s: f64,
     /// the search ends at a placement that is proven to cost at most this share more than the optimum, such as 1e-4; at most 1. 0: 1e-9
     pub gap: f64,
@@ -597,7 +599,7 @@ pub struct shw_plan_summary {
     /// 1: the objective equals the bound
     pub proven: i32,
     pub num_ranks: i32,
-    /// that were placed, of the rewritten graph: it has an alias more behind each value with several uses and before each output, where layouts change
+    /// nodes of the rewritten graph that were placed. This graph has an additional alias after each value with several uses and before each output, at which layouts can change
     pub num_nodes: usize,
     /// summed over the nodes
     pub num_strategies: usize,
@@ -613,7 +615,7 @@ pub struct shw_plan_summary {
     pub mesh_hash: u64,
     /// scratch memory of one rank
     pub arena_bytes: i64,
-    /// of one session of one rank
+    /// memory of one session of one rank
     pub session_bytes: i64,
     /// host memory of one rank and one session, where results wait
     pub host_bytes: i64,
@@ -623,19 +625,19 @@ pub struct shw_plan_summary {
     pub memory_limit_bytes: i64,
     /// of one rank at the fullest point of a step, as the planner counts it
     pub memory_peak_bytes: i64,
-    /// that one rank needs to run the program: ports, of each entry in its largest bucket; optimizer state; the arena; and one session. Limits hold for it
+    /// of one rank, to run the program: the ports of each entry in its largest bucket, optimizer state, the arena and one session. Memory limits apply to this number
     pub memory_program_bytes: i64,
-    /// where the peak is; of what: shw_plan_get_memory_share()
+    /// where the peak is; shw_plan_get_memory_share() says of what
     pub memory_peak_node: *const c_char,
-    /// saved if the limit were one GiB higher, at the margin
+    /// time saved if the limit were one GiB higher, at the margin
     pub memory_price_us_per_gib: f64,
     /// nodes at which the limit has a price
     pub memory_binding_points: usize,
-    /// of steps that run together, slice by slice
+    /// groups of steps that run together, slice by slice
     pub num_fused_groups: usize,
     /// in all groups
     pub num_fused_steps: usize,
-    /// what the groups' steps need in addition on a device that runs all of them one by one. An executor allocates the part that its device needs
+    /// additional memory for a device that runs the groups' steps one by one. An executor allocates the part that its device needs
     pub group_bytes: i64,
 }
 
@@ -665,7 +667,7 @@ pub struct shw_plan_port {
     pub local_strides: *const i64,
     /// one placement for each mesh axis: "S(0)R"
     pub layout: *const c_char,
-    /// of a bucket: what `dims` are made of, "\[1,2\*cache\]"; NULL: they depend on no symbol
+    /// of a bucket: `dims` as expressions of symbols, "\[1,2\*cache\]"; NULL: they depend on no symbol
     pub symbolic_dims: *const c_char,
 }
 
@@ -700,8 +702,8 @@ pub struct shw_plan_entry {
     pub symbol_sizes: *const i64,
 }
 
-/// How long one run of an entry takes and what it needs, by the cost model: its steps are simulated
-/// on the queues of a rank, with communication beside computation.
+/// Simulated time and memory of one run of an entry. The steps take the times of the cost model and
+/// run on the queues of a rank, with communication beside computation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_plan_entry_time {
@@ -711,7 +713,7 @@ pub struct shw_plan_entry_time {
     pub us: f64,
     /// of that: communication with no computation beside it
     pub exposed_us: f64,
-    /// of exposed_us: what no order of the steps hides
+    /// of exposed_us: the part that no order of the steps hides
     pub unavoidable_us: f64,
     /// no order of the steps is faster
     pub lower_bound_us: f64,
@@ -783,7 +785,7 @@ pub struct shw_device_info {
     pub name: *const c_char,
     pub kind: shw_device_kind,
     pub index: i32,
-    /// 0: a dry run, whose outputs have any values
+    /// 0: a dry run; the values of outputs are unspecified
     pub computes: i32,
     /// 1: the host can read and write its memory
     pub host_access: i32,
@@ -852,7 +854,7 @@ pub struct shw_planner_changes {
     pub param_budget: shw_param_budget,
     /// 0
     pub reserved: i32,
-    /// from the start of the call, for all its solves. Then the best answer found so far is returned, unproven. 0: as in the options
+    /// from the start of the call, for all its solves. After it the best answer found so far is returned, unproven. 0: as in the options
     pub time_limit_s: f64,
     /// NULL: none, also if the options have one
     pub cancel: *const shw_cancel,
@@ -883,9 +885,9 @@ pub struct shw_explanation_options {
     pub struct_size: usize,
     /// 0: none is defined yet
     pub flags: u64,
-    /// to be solved in any case, one placement for each mesh axis: "S(0)R"; NULL: none
+    /// a layout to solve for in any case, one placement for each mesh axis: "S(0)R"; NULL: none
     pub layout: *const c_char,
-    /// how many layouts to solve, those with the lowest bounds; 0: 3
+    /// number of layouts to solve for: those with the lowest bounds; 0: 3
     pub num_forced: usize,
 }
 
@@ -899,7 +901,7 @@ pub struct shw_explanation_summary {
     pub op: *const c_char,
     /// "": none
     pub module_path: *const c_char,
-    /// that was chosen: "(S(0)R, RS(1)) -\> S(0)S(1)"
+    /// the chosen one: "(S(0)R, RS(1)) -\> S(0)S(1)"
     pub strategy: *const c_char,
     pub phase: shw_phase,
     /// of the plan
@@ -918,8 +920,9 @@ pub struct shw_explanation_summary {
     pub step_us: f64,
 }
 
-/// A layout that the node's result could have, at the prices of the plan: what its program makes
-/// once for several uses counts once, and nothing else does. Strings are lent by the explanation.
+/// A layout that the node's result could have. Costs are at the prices of the plan: a layout change
+/// that the plan's program makes once for several uses counts once. All other changes count for each
+/// use. Strings are lent by the explanation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_explanation_alternative {
@@ -929,7 +932,7 @@ pub struct shw_explanation_alternative {
     pub chosen: i32,
     /// 1: the plan was solved again with this layout pinned; only then the fields from `possible` on are set
     pub forced: i32,
-    /// of the node that have this layout
+    /// strategies of the node that have this layout
     pub num_strategies: usize,
     /// lower bound of all plans that have it; infinity: no plan has it
     pub floor_us: f64,
@@ -941,7 +944,7 @@ pub struct shw_explanation_alternative {
     pub bound_us: f64,
     /// of the node in that plan
     pub strategy: *const c_char,
-    /// whose strategy differs there
+    /// nodes whose strategy differs in that plan
     pub changed_nodes: usize,
     /// of that plan, simulated, with SHW_OVERLAP_SIMULATED; else 0
     pub step_us: f64,
@@ -982,7 +985,7 @@ pub struct shw_explanation_edge {
     pub transition_us: f64,
 }
 
-/// What a plan pays for, and how far prices may change before another plan is better.
+/// The costs of a plan, and how far prices may change before another plan is better.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_plan_explanation_summary {
@@ -993,15 +996,15 @@ pub struct shw_plan_explanation_summary {
     pub communication_us: f64,
     pub transition_us: f64,
     pub bound_us: f64,
-    /// that communicate
+    /// edges that communicate
     pub num_paying_edges: usize,
     pub proven: i32,
     /// 0: a solve ended without proof; the range may be smaller
     pub factor_exact: i32,
     pub factor_from: f64,
-    /// 1024: not examined beyond
+    /// 1024: larger factors were not examined
     pub factor_to: f64,
-    /// Under a memory limit: the plan is optimal for limits from its own peak up to memory_to_at_least_bytes; at memory_to_below_bytes a cheaper plan fits. Without one: 0, and infinity twice.
+    /// Under a memory limit: the plan is optimal for limits from its own peak up to memory_to_at_least_bytes; at memory_to_below_bytes a cheaper plan fits. Without a memory limit: 0, infinity, infinity.
     pub memory_from_bytes: f64,
     pub memory_to_at_least_bytes: f64,
     /// infinity: at no limit
@@ -1018,17 +1021,17 @@ pub struct shw_plan_explanation_summary {
 pub struct shw_plan_explanation_rival {
     /// set by SHW_PLAN_EXPLANATION_RIVAL_INIT
     pub struct_size: usize,
-    /// where it ties: an end of the range
+    /// at which both plans cost the same: an end of the range
     pub factor: f64,
     pub compute_us: f64,
     pub communication_us: f64,
     pub transition_us: f64,
-    /// whose strategy differs there
+    /// nodes whose strategy differs in that plan
     pub changed_nodes: usize,
 }
 
-/// Edges that are alike: same operations and layouts, into modules that differ in numbers alone.
-/// Strings are lent by the explanation.
+/// Edges that are alike: same operations and layouts, into modules whose paths differ only in
+/// numbers. Strings are lent by the explanation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_plan_explanation_group {
@@ -1074,15 +1077,15 @@ pub struct shw_graph_summary {
     pub parameter_bytes: i64,
 }
 
-/// What shw_graph_import_onnx() must know beside the model.
+/// Options of shw_graph_import_onnx().
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_onnx_options {
     /// set by SHW_ONNX_OPTIONS_INIT
     pub struct_size: usize,
-    /// The sizes that the model leaves open, by their names in it: "batch=8,sequence=1..512". A range makes a symbol of the graph; behind it, "/8" says that all sizes are multiples of 8, and "@128" which one is typical (otherwise the largest). A size without a name is called by its input and dim: "x:0=8". NULL: none. Lent for the call.
+    /// Values of the sizes that the model leaves open, by their names in the model: "batch=8,sequence=1..512". A range makes the size a symbol of the graph. After a range, "/8" says that all sizes are multiples of 8, and "@128" gives a typical size (otherwise the largest). A size without a name is identified by its input and dim: "x:0=8". NULL: none. Lent for the call.
     pub sizes: *const c_char,
-    /// safetensors: inputs of the model, by their names, that become constants of the graph, such as a shape or axes. Empty: none. Lent for the call.
+    /// Bytes in the format safetensors: values of inputs of the model, by their names. These inputs, such as a shape or axes, become constants of the graph. Empty: none. Lent for the call.
     pub constants: shw_bytes,
     /// Path of libshardwise_onnx.so; NULL: beside this library, in ../lib from there, or where the system looks for libraries. Lent for the call.
     pub plugin: *const c_char,
@@ -1153,15 +1156,15 @@ pub struct shw_calibration_options {
     pub hardware: *const c_char,
     /// in place of `hardware`; empty: none
     pub hardware_description: shw_bytes,
-    /// of the result; NULL: that of the base with "-calibrated", or "cpu-measured"
+    /// of the result; NULL: that of the base with "-calibrated"; "cpu-measured" or "cuda-measured" with a device
     pub name: *const c_char,
-    /// "cpu", "cuda": measure this machine, without files and a base; NULL: fit the base to files
+    /// "cpu", "cuda": measure this machine, without files and without a base; NULL: fit the base to files
     pub device: *const c_char,
 }
 
 /// One run of a file, and how far prices are from its times. An error is a factor minus 1: a price
-/// twice as high and one half as high both count as 1; means are geometric. Strings are lent by the
-/// calibration.
+/// of twice the time and a price of half the time both have the error 1. Means are geometric.
+/// Strings are lent by the calibration.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_calibration_collective {
@@ -1173,9 +1176,9 @@ pub struct shw_calibration_collective {
     pub collective: *const c_char,
     pub num_nodes: i64,
     pub devices_per_node: i64,
-    /// of messages
+    /// message sizes
     pub num_sizes: usize,
-    /// of the machine that it started from
+    /// of the base, before fitting
     pub base_error_mean: f64,
     pub base_error_max: f64,
     /// of the model with fitted figures
@@ -1196,7 +1199,7 @@ pub struct shw_calibration_figure {
     pub name: *const c_char,
     pub before: f64,
     pub after: f64,
-    /// 0: no price of the runs depends on it; it is unchanged
+    /// 0: no price of the runs depends on this figure; it is unchanged
     pub determined: i32,
     /// 0
     pub reserved: i32,
@@ -1219,7 +1222,7 @@ pub struct shw_pareto_options {
     pub flags: u64,
     /// to find, if so many exist: 2 to 1000; 0: 12
     pub num_points: usize,
-    /// of branch and bound for each limit; then the best placement found so far is reported, unproven, with its bound. 0: by the size of the graph
+    /// of branch and bound, for each memory limit. When they are used up, the best placement found so far is reported, unproven, with its bound. 0: by the size of the graph
     pub max_branch_nodes: u64,
 }
 
@@ -1233,7 +1236,7 @@ pub struct shw_pareto_point {
     pub limit_bytes: i64,
     /// of one rank, as the planner counts it
     pub peak_bytes: i64,
-    /// that the lowered program needs; 0: not known
+    /// memory that the lowered program needs; 0: not known
     pub program_bytes: i64,
     pub objective_us: f64,
     /// proven lower bound under this limit
@@ -1241,7 +1244,7 @@ pub struct shw_pareto_point {
     pub proven: i32,
     /// 0
     pub reserved: i32,
-    /// saved if the limit were one GiB higher, at the margin
+    /// time saved if the limit were one GiB higher, at the margin
     pub price_us_per_gib: f64,
     /// simulated, with SHW_OVERLAP_SIMULATED; else 0
     pub step_us: f64,
@@ -1283,18 +1286,18 @@ pub struct shw_plan_step {
     pub phase: shw_phase,
     /// 0: computes; each other stream: the collectives of one communicator
     pub stream: i32,
-    /// node of the caller's graph that it serves; SHW_NONE: none
+    /// node of the caller's graph that it belongs to; SHW_NONE: none
     pub node_index: usize,
     /// collective: mesh axes of the group, or parts of them from SHW_FIRST_MESH_PART on, outermost first; NULL: none
     pub axes: *const u8,
     pub num_axes: usize,
     /// reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; ""
     pub reduce: *const c_char,
-    /// that one rank sends, counted for a ring
+    /// bytes that one rank sends, counted for a ring
     pub wire_bytes: i64,
     /// modelled
     pub cost_us: f64,
-    /// collective_permute: the axes in another order, num_axes of them; NULL: none. The member that has number i in this order gets what the member with number i in the order of `axes` has.
+    /// collective_permute: the axes in another order, num_axes of them; NULL: none. The member with number i in this order receives the data of the member with number i in the order of `axes`.
     pub to_axes: *const u8,
 }
 
@@ -1308,11 +1311,11 @@ pub struct shw_plan_collective {
     pub kind: *const c_char,
     /// steps of the program
     pub count: usize,
-    /// that one rank sends, counted for rings
+    /// bytes that one rank sends, counted for rings
     pub wire_bytes: i64,
 }
 
-/// What one module holds of one kind of memory at the fullest point of a step.
+/// Memory of one kind that one module holds when a step needs the most memory.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_plan_memory_share {
@@ -1337,7 +1340,7 @@ pub struct shw_plan_phase {
     pub duration_s: f64,
 }
 
-/// What the solver had to do.
+/// The work of the solver.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_plan_effort {
@@ -1383,8 +1386,8 @@ pub const SHW_RECIPES_OPTIONS: shw_recipes_kind = 1;
 pub const SHW_RECIPES_RECIPE: shw_recipes_kind = 2;
 pub const SHW_RECIPES_FOREIGN: shw_recipes_kind = 3;
 
-/// One plan. Strings are lent by the comparison. Figures are of one rank, summed over the entries,
-/// each as often as it is called; all are 0 where there is no plan.
+/// One plan. Strings are lent by the comparison. Figures are of one rank. They are sums over the
+/// entries, weighted by how often each is called. All are 0 if there is no plan.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_recipes_row {
@@ -1395,12 +1398,12 @@ pub struct shw_recipes_row {
     pub title: *const c_char,
     /// why there is no plan; "": there is one
     pub why_not: *const c_char,
-    /// from the optimum, in a line; "" of the optimum
+    /// from the optimum, in a line; "": this is the optimum
     pub difference: *const c_char,
     pub kind: shw_recipes_kind,
-    /// the cheapest of its kind
+    /// 1: proven to be the cheapest of its kind
     pub proven: i32,
-    /// simulated faster than the optimum. Only where that is the cheapest: its price does not know what a schedule hides
+    /// 1: its simulated step is shorter than that of the optimum. Possible only if the optimum is the cheapest placement: prices count communication that a schedule hides
     pub ahead: i32,
     /// 0
     pub reserved: i32,
@@ -1417,7 +1420,7 @@ pub struct shw_recipes_row {
     /// sent
     pub wire_bytes: i64,
     pub num_collectives: u64,
-    /// nodes that cannot do what the recipe says: the planner chose
+    /// nodes that cannot follow the recipe; the planner chose their layouts
     pub num_free: u64,
     /// nodes of the foreign plan that the graph does not have
     pub num_unknown: u64,
@@ -1458,7 +1461,7 @@ pub struct shw_executor {
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// what entries leave to entries that run after them.
+/// values that entries leave for later entries.
 #[repr(C)]
 pub struct shw_session {
     _data: [u8; 0],
@@ -1511,11 +1514,11 @@ pub struct shw_region_call {
     pub num_groups: usize,
 }
 
-/// The body of a manual region. It runs in its place in the rank's compute stream, on the stream's
-/// thread: calls for different ranks overlap. Equal inputs must give equal outputs, because equal
-/// regions may be merged. It exchanges data with other ranks through its groups (shw_group_…), which
-/// is all that it may call of the library; what it does by other means no abort interrupts.
-/// Returns SHW_OK, or the code with which the run fails.
+/// The body of a manual region. It runs at its place in the rank's compute stream, on the stream's
+/// thread, so calls for different ranks overlap. Equal inputs must give equal outputs, because equal
+/// regions may be merged. The body exchanges data with other ranks through its groups. It may call
+/// no functions of the library but shw_group_…. An abort cannot interrupt anything else that it
+/// does. Returns SHW_OK, or the code with which the run fails.
 pub type shw_region_fn =
     Option<unsafe extern "C" fn(*mut c_void, *const shw_region_call) -> shw_code>;
 
@@ -1545,7 +1548,7 @@ pub struct shw_executor_options {
     /// bodies of manual regions, distinct names; lent for the call
     pub regions: *const shw_region,
     pub num_regions: usize,
-    /// of a run, from the end of the run before it. Then this run and all that follow end with SHW_DEADLINE_EXCEEDED on this rank, and the other ranks are aborted. 0: none
+    /// of a run, from the end of the run before it. If it passes, this run and all that follow end with SHW_DEADLINE_EXCEEDED on this rank, and the other ranks are aborted. 0: none
     pub time_limit_ns: i64,
     /// runs; enqueue blocks while so many are unfinished; 0: 4
     pub max_in_flight: i32,
@@ -1563,10 +1566,10 @@ pub struct shw_run {
     pub flags: u64,
     /// its number: shw_plan_find_entry()
     pub entry: usize,
-    /// This rank's pieces, in the order of shw_plan_entry::inputs; NULL where a port is not present. A piece has the same shape on every rank. Where a dim is not divided evenly, the end of the last ranks' pieces is padding, which may have any values, in outputs too.
+    /// This rank's pieces, in the order of shw_plan_entry::inputs; NULL where a port is not present. A piece has the same shape on every rank. If a dim is not divided evenly, the end of the last ranks' pieces is padding. Padding may have any values, also in outputs.
     pub inputs: *const *mut shw_buffer,
     pub num_inputs: usize,
-    /// In the order of shw_plan_entry::outputs. What to put into an element, and what the call makes of it:   a buffer   receives the output. Nothing is allocated: the way to run step after step   NULL       becomes a new handle, which the caller destroys   NULL, and the port is not present   stays NULL A buffer is aligned to its elements; that of an output to 256 bytes if the plan was made with SHW_COMPILE_LEND_OUTPUTS. An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL, which becomes another handle of the same memory. No other output may overlap an input. If the call fails, all elements stay as they were.
+    /// In the order of shw_plan_entry::outputs. Set each element before the call:   a buffer   receives the output. Nothing is allocated: use this to run step after step   NULL       becomes a new handle, which the caller destroys   NULL, and the port is not present   stays NULL A buffer must be aligned to its elements. If the plan was made with SHW_COMPILE_LEND_OUTPUTS, the buffer of an output must be aligned to 256 bytes. For an output that overwrites an input (shw_plan_port::updates), give that input's buffer, or NULL, which becomes another handle of the same memory. No other output may overlap an input. If the call fails, all elements stay as they were.
     pub outputs: *mut *mut shw_buffer,
     pub num_outputs: usize,
     /// Runs of other executors that must end before this one begins. If one failed, this run fails.
@@ -1588,9 +1591,9 @@ pub struct shw_bench_options {
     pub entry: *const c_char,
     /// 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its own. SHW_DEVICE_NULL computes nothing: the times are those of launches
     pub device: shw_device_kind,
-    /// runs that are not counted; 0: 2; negative: none
+    /// runs before those that are timed; 0: 2; negative: none
     pub warm_up: i32,
-    /// runs that are; 0: 10
+    /// runs that are timed; 0: 10
     pub repeats: i32,
     /// 0
     pub reserved: i32,
@@ -1622,9 +1625,9 @@ pub struct shw_collective_bench_options {
     pub dtype: shw_dtype,
     /// 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its own
     pub device: shw_device_kind,
-    /// launches that are not counted; 0: 5; negative: none
+    /// launches before those that are timed; 0: 5; negative: none
     pub warm_up: i32,
-    /// launches that are; 0: 20
+    /// launches that are timed; 0: 20
     pub repeats: i32,
 }
 
@@ -1670,7 +1673,7 @@ pub struct shw_search_options {
     pub num_devices: i64,
     /// 1 to 6; 0: 3
     pub max_mesh_dims: usize,
-    /// how many of the best are needed. Others are given up as soon as their bound shows that they are not among them; how soon depends on threads. With SHW_OVERLAP_SIMULATED none is. 0: all
+    /// how many of the best meshes are needed. Another mesh is given up as soon as its bound shows that it is not one of them; how soon depends on threads. With SHW_OVERLAP_SIMULATED no mesh is given up. 0: all
     pub num_best: usize,
     /// at most; 0: as many as cores. Plans do not depend on it, unless time_limit_s ends their search
     pub num_threads: i32,
@@ -1686,7 +1689,7 @@ pub struct shw_search_candidate {
     pub struct_size: usize,
     /// "d0=8,d1=8"
     pub mesh: *const c_char,
-    /// that was asked for; "": free
+    /// as requested; "": free
     pub input_layout: *const c_char,
     /// mesh axes that shard the first dim of every input: "d0,d2"
     pub batch: *const c_char,
@@ -1699,7 +1702,7 @@ pub struct shw_search_candidate {
     pub proven: i32,
     /// 0
     pub reserved: i32,
-    /// each use of a value pays for its own change of layout; a plan of the mesh may share some and cost less
+    /// counts a change of layout once for each use of a value. A plan for this mesh may share some of the changes and cost less
     pub objective_us: f64,
     pub bound_us: f64,
     pub compute_us: f64,
@@ -1736,7 +1739,7 @@ pub struct shw_solution_options {
     pub format: shw_problem_format,
     /// at most; 0: as many as cores. The solution does not depend on it, unless time_limit_s ends the search
     pub num_threads: i32,
-    /// from the start of the call. Then the best solution found so far is returned, unproven, with its bound. 0: no limit
+    /// from the start of the call. After it the best solution found so far is returned, unproven, with its bound. 0: no limit
     pub time_limit_s: f64,
     /// NULL: none
     pub cancel: *const shw_cancel,
@@ -1782,8 +1785,8 @@ pub struct shw_solution_budget {
     pub peak: f64,
 }
 
-/// What a budget costs at one point: by how much the relaxation's optimum would fall if the limit
-/// there were one unit higher.
+/// What a budget costs at one point: the amount by which the optimum of the relaxation would fall if
+/// the limit at this point were one unit higher.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_solution_price {
@@ -1809,7 +1812,7 @@ pub const SHW_VERDICT_SCALED: shw_verdict = 3;
 pub const SHW_VERDICT_DIFFERENT: shw_verdict = 4;
 pub const SHW_VERDICT_WRONG_PLAN: shw_verdict = 5;
 
-/// What executors keep: before the run and after it. Whole tensors, in host memory. Frozen.
+/// State that executors keep, before the run and after it. Whole tensors, in host memory. Frozen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_verification_state {
@@ -1828,7 +1831,7 @@ pub struct shw_verification_options {
     pub struct_size: usize,
     /// 0: none is defined yet
     pub flags: u64,
-    /// that was run; its number: shw_plan_find_entry()
+    /// the entry that was run; its number: shw_plan_find_entry()
     pub entry: usize,
     /// of the run, in the order of shw_plan_entry::inputs
     pub inputs: *const shw_tensor,
@@ -1840,7 +1843,7 @@ pub struct shw_verification_options {
     pub expected: *const shw_tensor,
     /// 0, or as many as outputs
     pub num_expected: usize,
-    /// bodies of manual regions, for f64 and for whole tensors too
+    /// bodies of manual regions. They must also work in f64 and on whole tensors
     pub regions: *const shw_region,
     pub num_regions: usize,
     /// NULL: none
@@ -1888,9 +1891,9 @@ pub struct shw_verification_tensor {
     pub num_undecided: usize,
     /// distance of the run
     pub error: f64,
-    /// what rounding explains
+    /// the largest `error` that rounding explains
     pub limit: f64,
-    /// by what the result is scaled as a whole
+    /// the part of `error` that scales the whole tensor
     pub gain: f64,
     pub gain_limit: f64,
     /// elements: SHW_VERDICT_DIFFERENT
@@ -1946,28 +1949,29 @@ functions! {
     /// * Since 0.2
     pub fn shw_status_message(status: *const shw_status) -> *const c_char;
 
-    /// Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault. Of
-    /// shw_builder_add_node(): the number that the node would have had.
+    /// Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault. For
+    /// an error of shw_builder_add_node(): the number that the node would have had.
     ///
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_status_node_index(status: *const shw_status) -> usize;
 
-    /// Name of that node. For an error of a run: the kernel.
+    /// Name of that node. For an error of a run: name of the kernel.
     ///
     /// * Returns lent by `status`; "": none
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_status_node_name(status: *const shw_status) -> *const c_char;
 
-    /// Number of constraints in a conflict: where no placement satisfies all options, the smallest set
-    /// of them that cannot hold together. 0 for every other status.
+    /// Number of constraints in the conflict. If no placement satisfies all options, the status lists
+    /// a minimal set of constraints that cannot hold together. 0 for every other status.
     ///
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_status_num_conflicts(status: *const shw_status) -> usize;
 
-    /// Name of constraint number `index` of the conflict, as shw_compile_options::without takes it.
+    /// Name of constraint number `index` of the conflict, in the form that shw_compile_options::without
+    /// takes.
     ///
     /// * Returns lent by `status`; "" if there is no such constraint
     /// * Threads: any
@@ -2027,7 +2031,8 @@ functions! {
     #[must_use]
     pub fn shw_cancel_create(out_cancel: *mut *mut shw_cancel) -> *mut shw_status;
 
-    /// Raises the flag, for good: one atomic store. Calls that were given the flag end within 10 ms.
+    /// Raises the flag, which stays raised: one atomic store. Calls that were given the flag end within
+    /// 10 ms.
     ///
     /// * Threads: any, also callbacks and signal handlers
     /// * Since 0.2
@@ -2071,8 +2076,9 @@ functions! {
     ///
     /// * `symbol`: lent for the call
     /// * `out_symbol`: the symbol's number; SHW_NONE on failure
-    /// * `SHW_INVALID_ARGUMENT`: the name is taken or no name, no size is possible, or the hint is
-    ///   not one; or there are 64 symbols already; the graph is as before
+    /// * `SHW_INVALID_ARGUMENT`: the name is taken or malformed, no size is possible, the hint is no
+    ///   possible size, or there are 64 symbols already; the graph is as
+    ///   before
     /// * Threads: external: one thread at a time for each builder
     /// * Since 0.2
     #[must_use]
@@ -2135,13 +2141,13 @@ functions! {
     /// Adds an operation.
     ///
     /// * `op`: "mm", "einsum", "sdpa": shw_op_name()
-    /// * `operands`: numbers of nodes, in the order of the op's tensor parameters; SHW_NONE for an
-    ///   operand that is absent, unless no other follows it; lent for the call. An
-    ///   operand that may be a number (SHW_PARAM_TENSOR_OR_NUMBER) is then absent, and an
-    ///   attribute of its name holds the number: "mul" of x by 0.1 has the operand x and
-    ///   SHW_ATTR_FLOAT("other", 0.1)
-    /// * `attrs`: in any order; required ones must be there, others have the default that
-    ///   shw_op_get_param() tells; lent for the call
+    /// * `operands`: numbers of nodes, in the order of the op's tensor parameters; lent for the call.
+    ///   SHW_NONE stands for an absent operand; absent operands at the end are left out.
+    ///   A number for an operand of kind SHW_PARAM_TENSOR_OR_NUMBER is given as an
+    ///   attribute of the operand's name, and the operand is absent: "mul" of x by 0.1
+    ///   has the operand x and SHW_ATTR_FLOAT("other", 0.1)
+    /// * `attrs`: in any order; required ones must be given, others have the default that
+    ///   shw_op_get_param() reports; lent for the call
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_node`: the node's number; SHW_NONE on failure
     /// * `SHW_NOT_FOUND`: there is no such operation; the message says what to use instead
@@ -2153,7 +2159,7 @@ functions! {
     #[must_use]
     pub fn shw_builder_add_node(builder: *mut shw_builder, op: *const c_char, operands: *const usize, num_operands: usize, attrs: *const shw_attr, num_attrs: usize, options: *const shw_node_options, out_node: *mut usize) -> *mut shw_status;
 
-    /// Adds an output. The plan has them in the same order.
+    /// Adds an output. The plan has the outputs in the order in which they were added.
     ///
     /// * `output`: lent for the call
     /// * `out_output`: the output's number; SHW_NONE on failure
@@ -2164,8 +2170,8 @@ functions! {
     #[must_use]
     pub fn shw_builder_add_output(builder: *mut shw_builder, output: *const shw_builder_output, out_output: *mut usize) -> *mut shw_status;
 
-    /// Adds an entry. Its inputs are those that its outputs need, in the order of the graph's. A graph
-    /// without entries gets one, "step", with all inputs and outputs.
+    /// Adds an entry. Its inputs are those that its outputs need, in the order of the graph's inputs. A
+    /// graph without entries gets one, "step", with all inputs and outputs.
     ///
     /// * `entry`: lent for the call
     /// * `out_entry`: the entry's number; SHW_NONE on failure
@@ -2202,7 +2208,7 @@ functions! {
     #[must_use]
     pub fn shw_builder_finish(builder: *const shw_builder, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Frees the builder; bytes that it gave stay. NULL is allowed.
+    /// Frees the builder; bytes that shw_builder_finish() returned stay valid. NULL is allowed.
     ///
     /// * Threads: external: one thread at a time for each builder
     /// * Since 0.2
@@ -2224,7 +2230,7 @@ functions! {
     /// The number of an operation, from its name.
     ///
     /// * `out_op`: SHW_NONE on failure
-    /// * `SHW_NOT_FOUND`: there is none; the message offers names like it
+    /// * `SHW_NOT_FOUND`: there is no such operation; the message suggests similar names
     /// * Threads: any
     /// * Since 0.2
     #[must_use]
@@ -2282,14 +2288,14 @@ functions! {
     pub fn shw_plan_compile(context: *mut shw_context, graph: shw_bytes, options: *const shw_compile_options, out_plan: *mut *mut shw_plan) -> *mut shw_status;
 
     /// Finds the cheapest way from one layout of a tensor to another, without a graph. The plan has one
-    /// input, "input.0", and one output, "output"; its steps are what shw_plan_get_step() and
-    /// shw_plan_to_steps() say, and executors run it.
+    /// input, "input.0", and one output, "output". shw_plan_get_step() and shw_plan_to_steps() give its
+    /// steps, and executors run it.
     ///
     /// * `type`: of the whole tensor: "f32\[8192,8192\]"
     /// * `from`: layout of the input: "S(0)S(1)"
     /// * `to`: layout of the output: "S(1)S(0)"
-    /// * `options`: lent for the call; of these, mesh and hardware count; layouts, pins, placements
-    ///   and SHW_RULES_COMPAT are refused
+    /// * `options`: lent for the call. Mesh and hardware are used; layouts, pins, placements and
+    ///   SHW_RULES_COMPAT are refused
     /// * `out_plan`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: type or layouts are malformed, the tensor cannot have a layout,
     ///   or an option is out of range
@@ -2404,8 +2410,8 @@ functions! {
     /// The number of a port, from its name. Ports of different buckets can have the same name; within an
     /// entry names are unique.
     ///
-    /// * `entry`: of which the port is an input or output; state, constants and updates of state
-    ///   are found from every entry. SHW_NONE: of any entry
+    /// * `entry`: an entry that has the port as input or output. State, constants and updates of
+    ///   state are found from every entry. SHW_NONE: any entry
     /// * `out_index`: SHW_NONE on failure
     /// * `SHW_NOT_FOUND`: there is none; the message offers names like it
     /// * `SHW_FAILED_PRECONDITION`: `entry` is SHW_NONE, and several ports have this name
@@ -2447,7 +2453,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_find_entry(plan: *const shw_plan, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
 
-    /// The place of an input in an entry: in shw_plan_entry::inputs and shw_run::inputs.
+    /// The position of an input of an entry in shw_plan_entry::inputs and shw_run::inputs.
     ///
     /// * `name`: of the port: "input.x"
     /// * `out_index`: SHW_NONE on failure
@@ -2458,7 +2464,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_find_input(plan: *const shw_plan, entry: usize, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
 
-    /// The place of an output in an entry: in shw_plan_entry::outputs and shw_run::outputs.
+    /// The position of an output of an entry in shw_plan_entry::outputs and shw_run::outputs.
     ///
     /// * `name`: of the port: "output.loss"
     /// * `out_index`: SHW_NONE on failure
@@ -2476,7 +2482,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_entry_time_init(time: *mut shw_plan_entry_time, size: usize);
 
-    /// The simulated time of an entry. It is computed by each call: keep it.
+    /// The simulated time of an entry. Each call computes it anew.
     ///
     /// * `out_time`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such entry
@@ -2502,7 +2508,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_get_symbol(plan: *const shw_plan, index: usize, out_symbol: *mut shw_symbol) -> *mut shw_status;
 
-    /// The smallest bucket of an entry of the graph that a run of these sizes fits into. An entry that
+    /// The smallest bucket of an entry of the graph into which a run of these sizes fits. An entry that
     /// depends on no symbol is its own only bucket.
     ///
     /// * `entry`: its name in the graph: "decode"; shw_plan_entry::bucket_of
@@ -2531,9 +2537,9 @@ functions! {
     ///                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
     ///                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of
     ///                        such modules, `bytes`, `by_kind`
-    ///   program              `us` of its steps one after another, of that `collectives`, and
-    ///                        `by_basis`: what these prices rest on (`measured`, `interpolated`,
-    ///                        `analytical`, `fallback`); and `steps`.
+    ///   program              `us`: all steps one after another; `collectives`: those among them;
+    ///                        `by_basis`: where these prices come from (`measured`, `interpolated`,
+    ///                        `analytical`, `fallback`); `steps`.
     ///                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
     ///                        `unavoidable` (exposed in every order of steps), `lower_bound`,
     ///                        `longest_chain`,
@@ -2627,8 +2633,8 @@ functions! {
     pub fn shw_plan_to_steps_text(plan: *const shw_plan, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
     /// The placement of every node, as JSON that shw_planner_changes::placements takes: mesh (`shape`,
-    /// `dim_names`), and `nodes` with `name`, `output` and `inputs`. A node that is deleted from it is
-    /// left to the planner.
+    /// `dim_names`), and `nodes` with `name`, `output` and `inputs`. If you delete a node from it, the
+    /// planner chooses the node's placement.
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -2667,7 +2673,8 @@ functions! {
     /// * Since 0.2
     pub fn shw_comparison_node_init(node: *mut shw_comparison_node, size: usize);
 
-    /// One node: those with other results first, the largest group of equal changes before the others.
+    /// One node. Nodes whose result has another layout come first. They are grouped by equal changes,
+    /// the largest group first.
     ///
     /// * `out_node`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such node
@@ -2680,7 +2687,8 @@ functions! {
     /// The comparison as one JSON object: `before` and `after` (costs, memory of one rank with the
     /// planned peak by kind, collectives) with `delta`; `changes`: the nodes whose result went `from`
     /// one layout `to` another, the largest group first; `operands_only`: nodes with the same result
-    /// from other operands; the number of nodes `unchanged`; and the nodes of one plan alone, by name.
+    /// from other operands; the number of nodes `unchanged`; and the nodes that only one plan has, by
+    /// name.
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -2704,8 +2712,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_comparison_destroy(comparison: *mut shw_comparison);
 
-    /// A device of this process. Its memory comes from the context's allocator where that is host
-    /// memory.
+    /// A device of this process. If its memory is host memory, the context's allocator provides it.
     ///
     /// * `index`: 0 for the CPU; of a CUDA device, as the driver counts
     /// * `out_device`: receives a handle that the caller destroys; NULL on failure
@@ -2753,8 +2760,8 @@ functions! {
 
     /// Makes a buffer of the caller's memory: a row-major copy, or that memory itself, as `borrow` says.
     ///
-    /// * `tensor`: in memory that the device can use; lent for the call; what it points to is,
-    ///   too, unless borrowed
+    /// * `tensor`: in memory that the device can use; lent for the call, with all that it
+    ///   points to. Borrowed data stays lent as long as it is used
     /// * `release`: called when borrowed memory is no longer used, but not if this call fails;
     ///   NULL: no notification; must be NULL for SHW_BORROW_COPY
     /// * `release_user`: handed to `release`
@@ -2779,7 +2786,7 @@ functions! {
     /// Copies the buffer to the host, row-major. Does not wait for runs.
     ///
     /// * `size`: bytes at `data`: exactly those of the tensor
-    /// * `SHW_INVALID_ARGUMENT`: the size is another one
+    /// * `SHW_INVALID_ARGUMENT`: the size is wrong
     /// * `SHW_FAILED_PRECONDITION`: a run that writes the buffer has not ended: wait for its event
     /// * Threads: any, while no run writes the buffer
     /// * Since 0.2
@@ -2789,7 +2796,7 @@ functions! {
     /// Copies row-major data from the host to the buffer. Does not wait for runs.
     ///
     /// * `size`: bytes at `data`: exactly those of the tensor
-    /// * `SHW_INVALID_ARGUMENT`: the size is another one
+    /// * `SHW_INVALID_ARGUMENT`: the size is wrong
     /// * `SHW_FAILED_PRECONDITION`: a run that writes the buffer has not ended: wait for its event
     /// * Threads: external: one thread at a time for each buffer, while no run uses it
     /// * Since 0.2
@@ -2802,7 +2809,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_buffer_destroy(buffer: *mut shw_buffer);
 
-    /// Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
+    /// Verifies and rewrites a graph, and prices every strategy of every node on the mesh. This is what
     /// shw_plan_compile() does before it solves.
     ///
     /// * `graph`: FlatBuffer of graph.fbs, or text (.swt); lent for the call; any alignment and
@@ -2851,8 +2858,7 @@ functions! {
 
     /// The cheapest placement in the export format of the reference planner (AutoParallel), for tools
     /// that read its files: `mesh`, `nodes` with the layouts and costs of their operands, `summary`.
-    /// `cluster_root` is the first node with the same position in
-    /// a module that is alike.
+    /// `cluster_root` is the first node that has the same position in an equal module.
     ///
     /// * `changes`: lent for the call; NULL: none
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
@@ -2873,11 +2879,12 @@ functions! {
     /// * Since 0.2
     pub fn shw_explanation_options_init(options: *mut shw_explanation_options, size: usize);
 
-    /// Why a node has its placement: what it and the edges at it cost, and what every other layout of
-    /// its result would cost. Every alternative has a lower bound. Those with the lowest bounds, and
-    /// the layout of the options, are also solved again with the layout pinned. With
-    /// SHW_OVERLAP_SIMULATED, the plan is the fastest found, and every cost, floor and bound here is at
-    /// the prices of edges that it was found at; each solved plan has its simulated step.
+    /// Explains why a node has its placement: what the node and the edges at it cost, and what every
+    /// other layout of its result would cost. Every alternative has a lower bound. For the alternatives
+    /// with the lowest bounds, and for the layout of the options, the problem is also solved again with
+    /// the layout pinned. With SHW_OVERLAP_SIMULATED, the plan is the fastest that was found. All costs,
+    /// floors and bounds then use the edge prices at which it was found, and each solved plan has its
+    /// simulated step.
     ///
     /// * `node`: its name after the rewrites, or its name as an input or output
     ///   ("param.\<name\>", "output")
@@ -3007,8 +3014,8 @@ functions! {
     /// * Since 0.2
     pub fn shw_explanation_destroy(explanation: *mut shw_explanation);
 
-    /// Explains the cheapest plan. With SHW_OVERLAP_SIMULATED it is not there: what prices may do before
-    /// another plan is the fastest is not known.
+    /// Explains the cheapest plan. This is not available with SHW_OVERLAP_SIMULATED, because it is not
+    /// known how far prices may change before another plan is the fastest.
     ///
     /// * `changes`: lent for the call; NULL: none
     /// * `out_explanation`: receives a handle that the caller destroys; NULL on failure
@@ -3068,7 +3075,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_explanation_num_edges(explanation: *const shw_plan_explanation) -> usize;
 
-    /// One edge; the dearest has number 0.
+    /// One edge; the most expensive has number 0.
     ///
     /// * `out_edge`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such edge
@@ -3091,7 +3098,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_explanation_group_init(group: *mut shw_plan_explanation_group, size: usize);
 
-    /// One group; the dearest has number 0.
+    /// One group; the most expensive has number 0.
     ///
     /// * `out_group`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such group
@@ -3103,11 +3110,12 @@ functions! {
 
     /// The explanation as one JSON object: `objective`, `bound`, `proven`, `compute`, `comm`,
     /// `transition`; `dearest_edges`; all edges that communicate in `edge_groups` (`module` of the
-    /// consumer with numbers as \*, ops, layouts, `count`, `comm` of all); and `optimal_while`. There,
-    /// `communication_factor` is the range `from` … `to` of factors on all communication prices, with
-    /// `below` and `above`, the plans that take over outside; `memory_limit_bytes`: `from` the plan's
-    /// own peak up `to_at_least`; at `to_below` a cheaper plan fits (null: at no limit). `exact` false:
-    /// a solve ended without proof, and the range may be smaller.
+    /// consumer with numbers as \*, ops, layouts, `count`, `comm` of all); and `optimal_while`.
+    /// In `optimal_while`, `communication_factor` is the range `from` … `to` of factors on all
+    /// communication prices; `below` and `above` are the plans that are better outside this range.
+    /// `memory_limit_bytes` is the range of limits `from` the plan's own peak up `to_at_least`; at
+    /// `to_below` a cheaper plan fits (null: at no limit). `exact` false: a solve ended without proof,
+    /// and the range may be smaller.
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -3152,19 +3160,20 @@ functions! {
     /// * Since 0.2
     pub fn shw_onnx_options_init(options: *mut shw_onnx_options, size: usize);
 
-    /// Converts an ONNX model, opsets 13 to 21, to bytes of graph.fbs, and verifies it. Older
-    /// models are read as far as their operators mean the same. Weights become parameters, and their
-    /// values a file for safetensors, by the names of the graph's inputs ("param.encoder.weight").
-    /// Integers and single numbers become constants of the graph.
+    /// Converts an ONNX model, opsets 13 to 21, to bytes of graph.fbs, and verifies it. Older models are
+    /// read if their operators have the same meaning. Weights become parameters. Integers and single
+    /// numbers become constants of the graph.
     ///
     /// * `model`: the bytes of a .onnx file; lent for the call; any content
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_graph`: receives a handle that the caller destroys; NULL on failure
-    /// * `out_values`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_UNAVAILABLE`: there is no libshardwise_onnx.so, which is built where protobuf
-    ///   is: the message says where it was looked for
-    /// * `SHW_INVALID_ARGUMENT`: the model is malformed (the message names the node), or leaves a
-    ///   size open that the options do not give (all are listed)
+    /// * `out_values`: receives a handle that the caller destroys: values of the weights in the
+    ///   format safetensors, by the names of the graph's inputs
+    ///   ("param.encoder.weight"); NULL on failure
+    /// * `SHW_UNAVAILABLE`: libshardwise_onnx.so was not found; the message says where it was
+    ///   looked for. The library's build makes it if protobuf is installed
+    /// * `SHW_INVALID_ARGUMENT`: the model is malformed (the message names the node), or leaves
+    ///   sizes open that the options do not give (all are listed)
     /// * `SHW_UNIMPLEMENTED`: it has operators that are not known (all are listed), or asks for
     ///   something else that the library cannot do
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -3192,8 +3201,8 @@ functions! {
     #[must_use]
     pub fn shw_graph_get_summary(graph: shw_bytes, out_summary: *mut shw_graph_summary) -> *mut shw_status;
 
-    /// The graph for a person: a line for each input, node and output. Complete:
-    /// SHW_GRAPH_FORMAT_TEXT gives the graph again.
+    /// The graph for a person: a line for each input, node and output. The text is complete:
+    /// shw_graph_import() reads it back (SHW_GRAPH_FORMAT_TEXT).
     ///
     /// * `graph`: FlatBuffer of graph.fbs, or text (.swt); lent for the call; any content
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
@@ -3224,7 +3233,7 @@ functions! {
     pub fn shw_hardware_get_info(hardware: *const c_char, description: shw_bytes, out_info: *mut shw_hardware_info) -> *mut shw_status;
 
     /// The complete description of a machine, as JSON that shw_compile_options::hardware_description
-    /// takes: to start another description from.
+    /// takes. It can serve as the start of another description.
     ///
     /// * `hardware`: its name; NULL: `description` is given
     /// * `description`: JSON; lent for the call; empty: `hardware` is given. With neither: "h100"
@@ -3244,14 +3253,14 @@ functions! {
     pub fn shw_calibration_options_init(options: *mut shw_calibration_options, size: usize);
 
     /// Fits a machine's links to measured collectives, or measures the CPUs or the GPUs of this machine:
-    /// kernels on one rank and collectives among several. That takes some seconds on all of them, in
-    /// which nothing else should run; plans for the result are priced by those times.
+    /// kernels on one rank and collectives among several. Measuring takes some seconds on all CPUs or
+    /// GPUs; nothing else should run meanwhile. Plans for the result are priced by the measured times.
     ///
-    /// * `files`: lent for the call, as all that they point to; none with a device
+    /// * `files`: lent for the call, with all that they point to; none with a device
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_calibration`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: a file is not such output (the message names file and line), a
-    ///   group does not fit the machine, two runs are of the same group,
+    ///   group does not fit the machine, two runs have the same group,
     ///   the sizes are too small to tell a bandwidth, or the device is
     ///   unknown or comes with files or hardware
     /// * `SHW_UNAVAILABLE`: the device is "cuda", and there is none, or it cannot be used
@@ -3274,7 +3283,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_collective_init(collective: *mut shw_calibration_collective, size: usize);
 
-    /// One run, in the order of the files. Of what this process has measured, `file` is empty.
+    /// One run, in the order of the files. For a measurement of this process, `file` is empty.
     ///
     /// * `out_collective`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such run
@@ -3318,8 +3327,9 @@ functions! {
 
     /// The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
     /// `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
-    /// `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it); where a
-    /// device was measured, `kernels` (`kernel`, `dtype`, `sizes`: how many, `least_us`, `most_us`).
+    /// `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs determine it). If
+    /// a device was measured, also `kernels` (`kernel`, `dtype`, `sizes`: how many, `least_us`,
+    /// `most_us`).
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -3350,15 +3360,15 @@ functions! {
     /// * Since 0.2
     pub fn shw_pareto_options_init(options: *mut shw_pareto_options, size: usize);
 
-    /// The cheapest placements under one memory limit after another, from no limit to the lowest peak.
-    /// Objectives rise and peaks fall, strictly. Work for each limit is bounded by a count, so that
+    /// The cheapest placements under a series of memory limits, from no limit to the lowest peak.
+    /// Objectives strictly rise and peaks strictly fall. Work for each limit is bounded by a count, so
     /// every machine finds the same points. With SHW_OVERLAP_SIMULATED, each point is the fastest
-    /// placement found under its limit: step_us rises and program_bytes fall, strictly, and bounds are
-    /// those of objectives. The first point is never slower than a plan without a limit; it is faster
-    /// where a limit happens to lead to a faster placement.
+    /// placement found under its limit. Then step_us strictly rises, program_bytes strictly falls, and
+    /// bounds are bounds of the objective. The first point is never slower than a plan without a limit.
+    /// It can be faster, if a limit leads to a faster placement.
     ///
     /// * `options`: lent for the call; NULL: defaults. Fewer points than num_points are found if
-    ///   there are not so many, or time_limit_s passes
+    ///   there are no more, or time_limit_s passes
     /// * `changes`: lent for the call; NULL: none. There must be no memory limit
     /// * `out_pareto`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: num_points is out of range, there is a memory limit, or a change
@@ -3567,18 +3577,19 @@ functions! {
     /// * Since 0.2
     pub fn shw_recipes_options_init(options: *mut shw_recipes_options, size: usize);
 
-    /// Likewise.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_recipes_row_init(row: *mut shw_recipes_row, size: usize);
 
-    /// Plans the model by each recipe, puts the plans through the same passes and the same simulator,
-    /// and holds them beside the optimum. None of them is simulated faster than it, unless the planner
-    /// was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED. A recipe is a set of constraints on
-    /// layouts, found from the graph; what it leaves open is chosen at the lowest price. One that the
-    /// model or the mesh does not permit is a row that says why.
+    /// Plans the model by each recipe and compares these plans with the optimum. All plans go through
+    /// the same passes and the same simulator. No recipe has a shorter simulated step than the optimum,
+    /// unless the planner was created with SHW_OVERLAP_NONE, _PREFETCH or _BOUNDED. A recipe is a set of
+    /// constraints on layouts, which is derived from the graph. The planner chooses what the recipe
+    /// leaves open, at the lowest price. If the model or the mesh does not permit a recipe, its row says
+    /// why.
     ///
     /// * `options`: lent for the call; NULL: all recipes, no foreign plan
     /// * `changes`: lent for the call; NULL: none. Layouts, pins and the parameter budget bind
@@ -3642,9 +3653,10 @@ functions! {
     /// * Since 0.2
     pub fn shw_recipes_destroy(recipes: *mut shw_recipes);
 
-    /// A report of a plan: one HTML file that needs no other and no network. It shows costs and proof,
-    /// the layouts of all tensors on the mesh, modules, communication, memory over time, a step in time
-    /// and the nodes. Why its layouts were chosen is not in a plan: shw_planner_to_report() adds that.
+    /// A report of a plan: one HTML file that needs no other file and no network. It shows costs and
+    /// proof, the layouts of all tensors on the mesh, modules, communication, memory over time, a
+    /// timeline of a step, and the nodes. A plan does not contain the reasons for its layouts:
+    /// shw_planner_to_report() adds them.
     ///
     /// * `other`: to compare with; NULL: none
     /// * `pareto`: to show; NULL: none
@@ -3655,11 +3667,12 @@ functions! {
     #[must_use]
     pub fn shw_plan_to_report(plan: *const shw_plan, other: *const shw_plan, pareto: *const shw_pareto, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// The same with the reasons: for each node what is paid for its operands, and a lower bound on the
-    /// cost of a plan with each other layout of its result; for one parameter of each kind the exact
-    /// price of the cheapest of those, unless solving takes long, or there is a memory limit.
+    /// The same report with the reasons. For each node it shows the cost of bringing its operands into
+    /// their layouts. For each other layout of its result it shows a lower bound on the cost of a plan
+    /// with that layout. For one parameter of each kind it shows the exact cost of the cheapest such
+    /// plan, unless solving takes long or there is a memory limit.
     ///
-    /// * `changes`: with which the planner made the plan; lent for the call; NULL: none
+    /// * `changes`: those with which the planner made the plan; lent for the call; NULL: none
     /// * `plan`: of this planner
     /// * `other`: to compare with; NULL: none
     /// * `pareto`: to show; NULL: none
@@ -3704,7 +3717,7 @@ functions! {
 
     /// One part of a virtual world, with some of its ranks. Callers that share no handle, such as
     /// threads, agree on an id, and each creates the world with its own ranks. No caller waits for
-    /// another one here. A rank that never joins shows as a time-out of the first run.
+    /// another one here. If a rank never joins, the first run ends with a time-out.
     ///
     /// * `id`: of shw_world_make_id() in the same context; lent for the call
     /// * `num_ranks`: of the whole world, the same in every part
@@ -3724,12 +3737,13 @@ functions! {
     /// A world of the processes of MPI_COMM_WORLD, one rank each, on the CPU. Collectives give the same
     /// bits as in a virtual world. Every process creates it. Its communicator is private.
     ///
-    /// Unless the process has initialised MPI, with MPI_THREAD_MULTIPLE, this call does. Then destroying
-    /// the world finalises MPI, provided that all ranks destroy theirs within the time-out and the world
-    /// was not aborted. MPI can be initialised only once in a process: a process that creates several
-    /// such worlds one after another must initialise MPI itself. Before it initialises OpenMPI, this
-    /// call sets OMPI_MCA_btl_vader_single_copy_mechanism to "none" in the environment, unless it is
-    /// set: otherwise OpenMPI 4 ends a rank that reads the memory of a dying one.
+    /// If the process has not initialised MPI, this call does. Destroying the world then finalises MPI,
+    /// provided that all ranks destroy theirs within the time-out and the world was not aborted. A
+    /// process that initialises MPI itself must ask for MPI_THREAD_MULTIPLE. MPI can be initialised only
+    /// once in a process, so a process that creates several such worlds one after another must
+    /// initialise MPI itself. Before this call initialises OpenMPI, it sets
+    /// OMPI_MCA_btl_vader_single_copy_mechanism to "none" in the environment, unless it is set. Without
+    /// that, OpenMPI 4 ends a rank that reads the memory of a dying rank.
     ///
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_world`: receives a handle that the caller destroys; NULL on failure
@@ -3759,7 +3773,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_world_local_rank(world: *const shw_world, index: usize) -> i32;
 
-    /// NULL while the world works; otherwise why all its runs fail. Does not wait.
+    /// NULL while the world works; otherwise the reason why all its runs fail. Does not wait.
     ///
     /// * `SHW_CANCELLED`: shw_world_abort() was called
     /// * `SHW_ABORTED`: another process aborted the world
@@ -3769,8 +3783,8 @@ functions! {
     #[must_use]
     pub fn shw_world_status(world: *const shw_world) -> *mut shw_status;
 
-    /// Stops what runs and what is queued on all ranks of the world, in all processes, for good, and
-    /// returns at once. Executors of this world can then only be destroyed. NULL is allowed.
+    /// Stops all runs, also queued ones, on all ranks of the world, in all processes, and returns at
+    /// once. The world cannot be used again: its executors can then only be destroyed. NULL is allowed.
     ///
     /// * Threads: any
     /// * Since 0.2
@@ -3822,16 +3836,16 @@ functions! {
     #[must_use]
     pub fn shw_group_all_to_all(group: *mut shw_group, send: *const c_void, receive: *mut c_void, count: i64, dtype: shw_dtype) -> *mut shw_status;
 
-    /// The same with blocks of different sizes, which may be 0. Members know what they receive, for
-    /// instance from a shw_group_all_to_all() of the counts.
+    /// All-to-all with blocks of different sizes, which may be 0. Each member must know how much it
+    /// receives, for instance from a shw_group_all_to_all() of the counts.
     ///
     /// * `send`: blocks of send_counts\[m\] elements for member m, one after another
     /// * `send_counts`: as many as members
-    /// * `receive`: blocks of receive_counts\[m\] elements of member m, one after another
-    /// * `receive_counts`: as many as members; of this member as in send_counts
+    /// * `receive`: blocks of receive_counts\[m\] elements from member m, one after another
+    /// * `receive_counts`: as many as members; for this member itself the number in send_counts
     /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, a count is negative, or the type is unknown
-    /// * `SHW_FAILED_PRECONDITION`: another member called something else, or two members differ in
-    ///   how much one sends to the other
+    /// * `SHW_FAILED_PRECONDITION`: another member called something else, or two members disagree
+    ///   on how much one sends to the other
     /// * `SHW_ABORTED`: another rank failed, was aborted, or is gone
     /// * `SHW_DEADLINE_EXCEEDED`: another member did not come in time
     /// * Threads: external: one thread at a time for each group, while the body runs
@@ -3884,8 +3898,8 @@ functions! {
     #[must_use]
     pub fn shw_plan_shard(plan: *const shw_plan, port: usize, rank: i32, whole: *const shw_tensor, device: *mut shw_device, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
 
-    /// The same into a buffer that exists, such as one of shw_executor_get_state(). Does not wait for
-    /// runs.
+    /// Writes one rank's piece of a port into an existing buffer, such as one of
+    /// shw_executor_get_state(). Does not wait for runs.
     ///
     /// * `port`: its number: shw_plan_find_port(), or shw_plan_entry::inputs
     /// * `whole`: in host memory, with the port's dims and dtype; lent for the call
@@ -3931,20 +3945,20 @@ functions! {
     /// * Since 0.2
     pub fn shw_run_init(run: *mut shw_run, size: usize);
 
-    /// Prepares one rank to run a plan: finds kernels, allocates memory, joins the rank to the others.
-    /// State is filled with zeros.
+    /// Prepares one rank to run a plan: finds kernels, allocates memory, connects the rank to the
+    /// others. State is filled with zeros.
     ///
-    /// Destroy executors before the process ends by exit() or by returning from main(): their ranks are
+    /// Destroy executors before the process ends by exit() or by returning from main(). Their ranks are
     /// threads, which may be in the middle of a run while exit() takes down the libraries that they use.
     /// To leave at once after an error, call _Exit().
     ///
-    /// The n-th executor that a rank creates in a world communicates with the n-th of the other ranks.
-    /// They must be of the same program: checksums of the plans, their hashes and the versions of the
-    /// libraries are compared. No local rank waits for another one here, so one thread may create the
-    /// executors of all local ranks in a loop. In a world of several processes a process waits, up to
-    /// the time-out, until the others create theirs.
+    /// The n-th executor that a rank creates in a world communicates with the n-th executor of each
+    /// other rank. They must run the same program: the checksums and hashes of the plans and the
+    /// versions of the libraries are compared. No local rank waits for another local rank here, so one
+    /// thread may create the executors of all local ranks in a loop. In a world of several processes,
+    /// the call waits until the other processes create theirs, up to the time-out.
     ///
-    /// * `world`: of as many ranks as the plan
+    /// * `world`: with as many ranks as the plan
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_executor`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_FAILED_PRECONDITION`: the plan is for another number of ranks, or another rank has an
@@ -3969,8 +3983,8 @@ functions! {
     ///   ended
     /// * `out_done`: receives an event that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, does not have its port's type, or is known
-    ///   to hold another rank's piece (shw_plan_shard(), or the output of a run); or the session is of
-    ///   another executor
+    ///   to hold another rank's piece (shw_plan_shard(), or the output of
+    ///   a run); or the session is of another executor
     /// * `SHW_OUT_OF_RANGE`: there is no such entry
     /// * `SHW_FAILED_PRECONDITION`: an entry that must run before this one has not run in the
     ///   session
@@ -3992,28 +4006,28 @@ functions! {
     #[must_use]
     pub fn shw_executor_get_state(executor: *mut shw_executor, port: usize, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
 
-    /// Aborts what runs and what is queued, on this rank and on those that communicate with it: events
-    /// end with SHW_CANCELLED or SHW_ABORTED. The way out of a collective when another rank is gone.
-    /// NULL is allowed.
+    /// Aborts the runs that are under way or queued, on this rank and on those that communicate with it.
+    /// Their events end with SHW_CANCELLED or SHW_ABORTED. This also ends a collective that waits for a
+    /// rank that is gone. NULL is allowed.
     ///
     /// * Threads: any, also while another thread is inside shw_executor_enqueue()
     /// * Since 0.2
     pub fn shw_executor_abort(executor: *mut shw_executor);
 
-    /// Waits until everything has ended, then clears the error. After a failure or an abort every rank
+    /// Waits until all runs have ended, then clears the error. After a failure or an abort every rank
     /// must call it, equally often, before any of them runs again. NULL is allowed.
     ///
     /// * Threads: external: one thread at a time for each executor
     /// * Since 0.2
     pub fn shw_executor_reset(executor: *mut shw_executor);
 
-    /// Aborts what is unfinished, waits for it to end, and frees the executor. NULL is allowed.
+    /// Aborts unfinished runs, waits for their end, and frees the executor. NULL is allowed.
     ///
     /// * Threads: external: no other call on this executor may run
     /// * Since 0.2
     pub fn shw_executor_destroy(executor: *mut shw_executor);
 
-    /// An additional session. An executor has one of its own, for runs that name none.
+    /// Creates an additional session. An executor has one of its own, for runs that name none.
     ///
     /// * `out_session`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -4028,8 +4042,8 @@ functions! {
     /// * Since 0.2
     pub fn shw_session_destroy(session: *mut shw_session);
 
-    /// Waits until the run has ended, and returns its result. A wait that begins after shw_event_query()
-    /// has returned 1 returns the result in any case.
+    /// Waits until the run has ended, and returns its result. After shw_event_query() has returned 1,
+    /// this call returns the result whatever the time-out is.
     ///
     /// * `timeout_ns`: negative: no limit
     /// * `SHW_DEADLINE_EXCEEDED`: it has not ended yet, or it ended because of its time limit
@@ -4047,8 +4061,8 @@ functions! {
     /// * Since 0.2
     pub fn shw_event_query(event: *const shw_event) -> i32;
 
-    /// Registers a callback for the end of the run; if it has ended, `done` is called at once. The event
-    /// may be destroyed before: `done` is called all the same.
+    /// Registers a callback for the end of the run; if it has ended, `done` is called at once. `done` is
+    /// called even if the event is destroyed earlier.
     ///
     /// * `user`: handed to `done`
     /// * `SHW_INVALID_ARGUMENT`: `event` or `done` is NULL
@@ -4071,12 +4085,13 @@ functions! {
     /// * Since 0.2
     pub fn shw_bench_options_init(options: *mut shw_bench_options, size: usize);
 
-    /// Times an entry on virtual ranks in this process, on made-up inputs: a run as a whole (median and
-    /// quartiles), and on each rank every kernel with its time, what the plan says that it takes on the
-    /// plan's hardware (`planned_seconds`), its share, FLOP/s and bytes/s. Matrix products are timed
-    /// beside it, without anything else: the time of a run by that of its products at the best rate is
-    /// `over_floor`. Where the CPU multiplies f32 on a matrix unit, `cpu_over_vector_floor` is the CPU
-    /// time of a run by that of its products with vectors alone, as other libraries multiply.
+    /// Times an entry on virtual ranks in this process, on made-up inputs. The result has the time of a
+    /// whole run (median and quartiles), and for each rank and kernel: its time, the time that the plan
+    /// predicts for the plan's hardware (`planned_seconds`), its share, FLOP/s and bytes/s. Matrix
+    /// products are timed on their own as well. `over_floor` is the time of a run divided by the time of
+    /// its matrix products at the best measured rate. If the CPU multiplies f32 on a matrix unit,
+    /// `cpu_over_vector_floor` is the CPU time of a run divided by that of its products with vector
+    /// instructions alone, as other libraries multiply.
     ///
     /// * `options`: NULL: defaults
     /// * `out_blob`: receives a handle that the caller destroys: JSON, or text; NULL on failure
@@ -4098,13 +4113,13 @@ functions! {
     /// * Since 0.2
     pub fn shw_collective_bench_options_init(options: *mut shw_collective_bench_options, size: usize);
 
-    /// Times each collective between ranks in this process, by size, with the sizes and the bandwidths
-    /// of nccl-tests, and compares each element of the results with what it must be. The text is what
-    /// shw_calibration_create() reads.
+    /// Times each collective between ranks in this process, by size. Sizes and bandwidths are those of
+    /// nccl-tests. Each element of the results is compared with its correct value.
+    /// shw_calibration_create() reads the text.
     ///
     /// * `options`: NULL: defaults
     /// * `out_blob`: receives a handle that the caller destroys: JSON, or text; `wrong` is the number
-    ///   of elements that are not what they must be. NULL on failure
+    ///   of elements that are not correct. NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: an option is out of range, or there are fewer devices than ranks
     /// * `SHW_FAILED_PRECONDITION`: the device computes nothing
     /// * `SHW_UNAVAILABLE`: this machine, or this build, has no device of this kind
@@ -4117,8 +4132,8 @@ functions! {
     /// Prepares all ranks to run a plan. State is filled with zeros. Destroy the runner before the
     /// process ends, as shw_executor_create() says.
     ///
-    /// * `world`: whose ranks are all of this process; lent for the call. NULL: a new one of
-    ///   virtual ranks
+    /// * `world`: a world whose ranks are all in this process; lent for the call. NULL: a new
+    ///   world of virtual ranks
     /// * `options`: of every rank's executor; lent for the call. NULL: defaults
     /// * `out_runner`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_FAILED_PRECONDITION`: the plan is for another number of ranks, or a rank of the world
@@ -4143,7 +4158,7 @@ functions! {
     #[must_use]
     pub fn shw_runner_set_state(runner: *mut shw_runner, name: *const c_char, whole: *const shw_tensor) -> *mut shw_status;
 
-    /// Puts a tensor that the executors keep together.
+    /// Returns a tensor that the executors keep, put together from their pieces.
     ///
     /// * `name`: of the port: "param.w"
     /// * `out_buffer`: receives a handle that the caller destroys, row-major, in the CPU's memory: a
@@ -4160,18 +4175,18 @@ functions! {
     /// One run of an entry on all ranks, from start to end. After a failure the runner can be used
     /// again.
     ///
-    /// * `entry`: its name; NULL: the first. Of an entry with buckets the name of one:
+    /// * `entry`: its name; NULL: the first. For an entry with buckets, the name of a bucket:
     ///   shw_plan_choose_bucket()
-    /// * `inputs`: all that the entry takes and that are present, in any order; lent for the call
-    /// * `outputs`: those that are wanted, row-major: the call writes the elements at `data`. On
-    ///   failure they have any values
+    /// * `inputs`: all inputs of the entry that are present, in any order; lent for the call
+    /// * `outputs`: those that are wanted, row-major: the call writes the elements at `data`. After a
+    ///   failure their values are unspecified
     /// * `SHW_NOT_FOUND`: there is no such entry, input or output; the message offers
     ///   names like it
     /// * `SHW_INVALID_ARGUMENT`: an input is missing or given twice, or a tensor does not have
     ///   its port's type
     /// * `SHW_FAILED_PRECONDITION`: an output is not present, or an entry that must run before this
     ///   one has not run
-    /// * `SHW_DEADLINE_EXCEEDED`: the time limit of the options
+    /// * `SHW_DEADLINE_EXCEEDED`: the run exceeded the time limit of the options
     /// * `SHW_CANCELLED`: shw_runner_abort() stopped the run
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
     /// * Threads: external: one thread at a time for each runner
@@ -4179,13 +4194,13 @@ functions! {
     #[must_use]
     pub fn shw_runner_run(runner: *mut shw_runner, entry: *const c_char, inputs: *const shw_named_tensor, num_inputs: usize, outputs: *const shw_named_tensor, num_outputs: usize) -> *mut shw_status;
 
-    /// Starts a run of an entry on all ranks, and returns without waiting for its end, unless
-    /// max_in_flight runs are unfinished. Runs take place in the order in which they are started. When
-    /// one fails, those behind it fail too; a start after that waits for them, and the runner can be
-    /// used again.
+    /// Starts a run of an entry on all ranks. Returns without waiting for its end. If max_in_flight runs
+    /// are unfinished, it first waits for one of them. Runs take place in the order in which they are
+    /// started. If a run fails, the runs started after it fail too. The next start then waits for all of
+    /// them, and the runner can be used again.
     ///
     /// * `entry`: its name; NULL: the first
-    /// * `inputs`: all that the entry takes and that are present, in any order; copied
+    /// * `inputs`: all inputs of the entry that are present, in any order; copied
     /// * `out_pending`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_NOT_FOUND`: there is no such entry or input; the message offers names like
     ///   it
@@ -4198,21 +4213,21 @@ functions! {
     #[must_use]
     pub fn shw_runner_start(runner: *mut shw_runner, entry: *const c_char, inputs: *const shw_named_tensor, num_inputs: usize, out_pending: *mut *mut shw_pending) -> *mut shw_status;
 
-    /// Stops what runs: it ends with SHW_CANCELLED, and the runner can be used again. NULL is allowed.
+    /// Stops all runs: they end with SHW_CANCELLED, and the runner can be used again. NULL is allowed.
     ///
     /// * Threads: any, also while another thread is inside shw_runner_run()
     /// * Since 0.2
     pub fn shw_runner_abort(runner: *mut shw_runner);
 
-    /// Stops what is unfinished, waits for it to end, and frees the ranks; what pending runs have as
-    /// outputs stays. NULL is allowed.
+    /// Stops unfinished runs, waits for their end, and frees the ranks. Pending runs keep their outputs.
+    /// NULL is allowed.
     ///
     /// * Threads: external: no other call on this runner may run
     /// * Since 0.2
     pub fn shw_runner_destroy(runner: *mut shw_runner);
 
-    /// Waits until the run has ended on all ranks, and returns its result: of several errors the one
-    /// that tells the cause.
+    /// Waits until the run has ended on all ranks, and returns its result. If several ranks failed,
+    /// this is the error that names the cause.
     ///
     /// * `timeout_ns`: negative: no limit
     /// * `SHW_DEADLINE_EXCEEDED`: it has not ended yet (shw_pending_query() tells), or it ended
@@ -4230,8 +4245,8 @@ functions! {
     pub fn shw_pending_query(pending: *const shw_pending) -> i32;
 
     /// Registers a callback for the end of the run on all ranks; if it has ended, `done` is called at
-    /// once. It gets the code of what shw_pending_wait() returns. The handle may be destroyed before:
-    /// `done` is called all the same.
+    /// once. `done` gets the code of what shw_pending_wait() returns. It is called even if the handle is
+    /// destroyed earlier.
     ///
     /// * `user`: handed to `done`
     /// * `SHW_INVALID_ARGUMENT`: `pending` or `done` is NULL
@@ -4241,7 +4256,7 @@ functions! {
     #[must_use]
     pub fn shw_pending_notify(pending: *const shw_pending, done: shw_done_fn, user: *mut c_void) -> *mut shw_status;
 
-    /// Waits for the run, and puts an output together.
+    /// Waits for the run, and returns an output, put together from the ranks' pieces.
     ///
     /// * `output`: name of the port: "output.y"
     /// * `out_buffer`: receives a handle that the caller destroys, row-major, in the CPU's memory;
@@ -4249,7 +4264,7 @@ functions! {
     /// * `SHW_NOT_FOUND`: the entry has no such output; the message offers names like it
     /// * `SHW_FAILED_PRECONDITION`: the output is not present
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any; errors are those of shw_pending_wait(), too
+    /// * Threads: any; returns the errors of shw_pending_wait(), too
     /// * Since 0.2
     #[must_use]
     pub fn shw_pending_gather(pending: *const shw_pending, output: *const c_char, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
@@ -4425,8 +4440,8 @@ functions! {
     /// * Since 0.2
     pub fn shw_solution_price_init(price: *mut shw_solution_price, size: usize);
 
-    /// One price. Together they are the certificate of the bound: the problem without its budgets, plus
-    /// these prices for what each strategy uses.
+    /// One price. All prices together are the certificate of the bound. To check it, drop the budgets
+    /// and charge each strategy these prices for what it uses.
     ///
     /// * `out_price`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such price
@@ -4472,7 +4487,7 @@ functions! {
     /// Judges the results of one run of an entry. A wrong result is not an error of this call: see
     /// num_wrong of the summary.
     ///
-    /// * `plan`: that was run; with its graph
+    /// * `plan`: the plan that was run; it must contain its graph
     /// * `options`: lent for the call
     /// * `out_verification`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: a tensor is missing or does not have its port's type
