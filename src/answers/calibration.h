@@ -24,22 +24,22 @@ struct CalibrationReport {
     int line;
   };
   std::vector<cost::Measurement> measurements;
-  std::vector<Source> sources;  // of each measurement
+  std::vector<Source> sources;  // by measurement
   cost::Calibration calibration;
-  std::string base;         // name of the hardware that it started from
+  std::string base;         // name of the hardware that calibration started from
   std::string description;  // of the result: JSON that parse_hardware() reads
 };
 
 bool is_collective(std::string_view name);
 std::string_view collective_name(cost::Collective collective);
 
-// `name`: of the result; empty: the base's with "-calibrated". INVALID_ARGUMENT: a file that is not
-// such output, with its line, or runs that do not fit the base: cost/calibrate.h.
+// `name`: of the result; empty: the base's with "-calibrated". INVALID_ARGUMENT: a file is not such
+// output (the message names the line), or its runs do not fit the base (cost/calibrate.h).
 Result<CalibrationReport> calibrate(const cost::Hardware& base, std::span<const MeasuredFile> files,
                                     const std::string& name);
 
-// The same of collectives that this process has timed: they come from no file. The links' figures
-// of `base` that no measurement determines are a fallback.
+// The same for collectives that this process has timed. Figures of the links that no measurement
+// determines are taken from `base` and marked as a fallback.
 Result<CalibrationReport> calibrate(const cost::Hardware& base,
                                     std::vector<cost::Measurement> measurements,
                                     const std::string& name);

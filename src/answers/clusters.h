@@ -1,6 +1,6 @@
-// Groups nodes that do the same in numbered modules with the same structure, such as
+// Groups corresponding nodes of numbered modules with the same structure, such as
 // "layers.3.attention.wq" and "layers.0.attention.wq". The solver places each one independently;
-// tools that draw a plan fold them.
+// tools that draw a plan show each group once.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,5 @@
-// An edge of the graph in a placement, and its price. What several edges share is paid by the
-// first.
+// An edge of the graph in a placement, and its price. A cost that several edges share is charged to
+// the first.
 #pragma once
 #include <string>
 #include <string_view>

@@ -23,7 +23,7 @@ constexpr double kShareOfForced = 0.5;  // of the remaining time, for each force
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
-// The shares of the prices of edges that count, in the order of priced_problem(); at first all.
+// By edge, the share of its price that counts, in the order of priced_problem(); initially 1.
 class EdgeScales {
  public:
   void set(const Graph& graph, std::vector<double> scales) {
@@ -113,7 +113,7 @@ class Explainer {
     return {};
   }
 
-  // The plan, then what the cheapest plan costs at the prices that it was found at.
+  // Finds the fastest plan, then the cost of the cheapest plan at the prices of that search.
   Status find_fastest(const solver::SolveOptions& options) {
     SHW_ASSIGN_OR_RETURN(Fastest found, fastest(asked_, asked_.memory_limit(), options, monitor_));
     out_.step_us = found.step_us;

@@ -1,18 +1,18 @@
 // Explains a node's layout: the cost of its strategy, the edges that communicate, and what every
-// other layout of its result would cost. For the latter there is a floor, which is immediate, and
-// an exact price, from solving again with the layout forced.
+// other layout of its result would cost. Each other layout has a floor, which is a lower bound and
+// available at once, and an exact price, which requires another solve with the layout forced.
 //
 // Forcing a layout has the same effect as a pin (placement/constraints.h): a pinned parameter does
 // not count against the parameter budget, so forcing one may even cost less than the plan. Floors
 // refer to the problem without that node in the budget; no forced plan is cheaper than its floor.
 //
-// Prices are those of the plan: what its program makes once for several uses counts once, and no
-// more than that (compiler/share_changes.h). A plan made with the pin from the start may share
-// other changes of layout, and then costs less than the forced one.
+// Prices are those of the plan: a change of layout that its program makes once for several uses
+// counts once, and no other changes are shared (compiler/share_changes.h). A plan made with the pin
+// from the start may share other changes of layout, and then costs less than the forced one.
 //
-// --overlap simulated: the plan is the fastest found (compiler/fastest.h), and everything here is
-// at the prices that it was found at, which count of each edge only a share: the plan, the edges,
-// the floors and what is forced. The simulated step of each forced plan is told, too. A plan of a
+// --overlap simulated: the plan is the fastest found (compiler/fastest.h). The plan, the edges, the
+// floors and the forced plans are all priced as in the search that found it; these prices count
+// only a share of each edge. The simulated step of each forced plan is reported, too. A plan of a
 // recipe was found at the graph's own prices, and need not be the cheapest at them.
 #pragma once
 #include <optional>
@@ -33,12 +33,12 @@ struct ExplainRequest {
 
 // The optimum with one layout forced.
 struct Forced {
-  bool possible = false;  // false: no plan has it
+  bool possible = false;  // false: no plan has this layout
   double objective_us = 0, bound_us = 0;
   bool proven = false;
   std::string strategy;        // of the node
   uint32_t changed_nodes = 0;  // nodes with another strategy than in the plan
-  double step_us = -1;         // simulated; negative: not asked for
+  double step_us = -1;         // simulated; negative: not requested
 };
 
 // A layout of the node's result (of its first tensor, for a tuple), in any shard order.
@@ -69,7 +69,7 @@ struct Explanation {
   std::vector<EdgePrice> operands, users;
   double objective_us = 0, bound_us = 0;  // of the plan
   bool proven = false;
-  double step_us = -1;      // of the plan, simulated; negative: not asked for
+  double step_us = -1;      // of the plan, simulated; negative: not requested
   double certified_us = 0;  // the bound of the certificate that the floors are derived from
   std::vector<Alternative> alternatives;  // by increasing floor
   std::vector<StrategyFloor> strategies;  // likewise

@@ -83,12 +83,12 @@ std::string ranges_text(const PlanExplanation& e) {
   return t + (e.memory.exact ? "\n" : " (not proven)\n");
 }
 
-// Under a memory limit, what fits as planned.
+// The plan; under a memory limit, one that fits after lowering.
 Result<Placed> planned(const ConstrainedModel& asked, const solver::SolveOptions& options,
                        Monitor& monitor) {
   if (asked.memory_limit() == 0) {
     SHW_ASSIGN_OR_RETURN(Placed plan, place(asked, options, monitor));
-    plan.memory = {};  // nothing is said of memory that is not limited
+    plan.memory = {};  // without a limit there is no memory report
     return plan;
   }
   return asked.solve(asked.problem_within(asked.memory_limit()), options, monitor);

@@ -10,8 +10,7 @@
 
 namespace shw::answers {
 
-// Edges that are alike: same ops and layouts, into the same module or its counterpart in other
-// layers.
+// Similar edges: same ops and layouts, into the same module or its counterparts in other layers.
 struct EdgeGroup {
   std::string module;              // of the consumers: "layers.*.attention.wq"; empty: none
   std::string producer, consumer;  // ops

@@ -1,11 +1,12 @@
-// Exports a choice in the reference planner's JSON format: the mesh, every node
-// with its layouts and the costs of its operands, and their sums. Tools written for its files can
-// read ours.
+// Exports a choice in the reference planner's JSON format: the mesh, every node with its layouts
+// and the costs of its operands, and their sums. So tools for the reference planner can read these
+// files.
 //
 // Layout names are the reference planner's ("P(sum)"); `shard_order` states an order other than the
-// default. Op names are supplied by the caller, or ours. Its clusters are nodes tied to one
-// strategy; ours are counterparts in repeated modules (clusters.h), each placed independently.
-// Source lines are included if the graph has them ("FILE:LINE in FUNCTION: CODE").
+// default. Op names are supplied by the caller, or ours. In the reference planner's files, clusters
+// are nodes tied to one strategy; here they are counterparts in repeated modules (clusters.h), each
+// placed independently. Source lines are included if the graph has them ("FILE:LINE in FUNCTION:
+// CODE").
 #pragma once
 #include <functional>
 #include <string>

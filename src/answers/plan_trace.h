@@ -13,8 +13,8 @@ namespace shw::answers {
 // without names. NOT_FOUND: there is no such entry.
 Result<std::string> plan_trace(const Plan& plan, std::string_view entry);
 
-// Names and modules of the graph that the plan was made from, which ProgramStep::node counts;
-// empty: the plan does not store it.
+// Names and modules of the nodes of the graph that the plan was made from, indexed by
+// ProgramStep::node; empty: the plan does not store its graph.
 Result<std::vector<TraceNode>> source_nodes(const Plan& plan);
 
 }  // namespace shw::answers

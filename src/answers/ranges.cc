@@ -136,7 +136,7 @@ Result<CommunicationRange> communication_range(const ConstrainedModel& model, co
   if (plan.shared != nullptr) {
     const auto versions =
         labels_of(model.model().graph(), model.model().strategies(), *plan.shared);
-    SHW_CHECK(versions.has_value());  // else the plan would have its prices without them
+    SHW_CHECK(versions.has_value());  // otherwise the plan's prices would lack them
     choice.insert(choice.end(), versions->begin(), versions->end());
   }
   Search search(model.model(), plan, model.sharing_as(plan.shared).problem_within(limit),

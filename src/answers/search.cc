@@ -141,7 +141,8 @@ class Searcher {
     };
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                          ConstrainedModel::create(model, options, monitor));
-    // What uses share hardly tells meshes apart, and takes as long again.
+    // Sharing changes of layout between uses hardly affects the order of meshes, and would double
+    // the time.
     SHW_ASSIGN_OR_RETURN(const Placed placed,
                          answer(question.sharing_as(nullptr), options.solver, watched));
     SHW_ASSIGN_OR_RETURN(const Compiled compiled, finish(model, options, placed, monitor));

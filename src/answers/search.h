@@ -2,9 +2,9 @@
 //
 // The order of mesh dims matters: outer dims span nodes, inner ones use the fast links. Each mesh
 // is planned to optimality. Which mesh dims cut the batch is part of the solution unless the
-// options fix the inputs' layout, and is reported. The best is the one of the lowest objective;
-// with `--overlap simulated`, the one of the shortest simulated step. Each use of a value pays for
-// its own change of layout here; a plan of the mesh may share some, and cost up to 2 % less
+// options fix the inputs' layout, and is reported. The best mesh has the lowest objective; with
+// `--overlap simulated`, the shortest simulated step. Here each use of a value pays for its own
+// change of layout. A plan for the mesh may share some of them, and cost up to 2 % less
 // (compiler/share_changes.h).
 #pragma once
 #include <string>
@@ -21,9 +21,10 @@ struct SearchOptions {
   // once with the options' layout.
   bool each_batch = false;
   int threads = 0;  // upper limit; 0: number of cores. Affects only the time taken
-  // The number of best plans wanted; 0: all. A candidate is abandoned once its bound exceeds the
-  // objectives of that many others; how far abandoned ones got may depend on threads. With
-  // `--overlap simulated` none is: prices do not bound simulated steps.
+  // The number of best plans to find; 0: all. A candidate is abandoned once its bound exceeds the
+  // objectives of that many others. The bound reached by abandoned candidates may depend on the
+  // threads. With `--overlap simulated` no candidate is abandoned, since prices do not bound
+  // simulated steps.
   int best = 0;
 };
 
@@ -32,7 +33,7 @@ struct MeshCandidate {
   std::string input_layout;  // as requested; empty: free
   std::string batch;         // the mesh dims that cut the first dim of every input: "d0,d2"
   Status status;             // why there is no plan; DEADLINE_EXCEEDED: time ran out
-  bool given_up = false;     // not among the best: only bound_us is known, there is no plan
+  bool given_up = false;     // not among the best: only bound_us is known
   double objective_us = 0, bound_us = 0, compute_us = 0, comm_us = 0, program_us = 0;
   double step_us = 0;  // simulated, of all entries by their weights
   bool proven = false;
@@ -44,10 +45,10 @@ struct MeshCandidate {
 // first.
 std::vector<std::string> mesh_factorisations(int64_t devices, int max_dims);
 
-// All candidates: first those with plans, the best before others, then abandoned ones, by bound,
-// then the rest. A layout in `options` with fewer placements than mesh dims is extended by
-// replication; one with more excludes that mesh. `options.mesh` is ignored. INVALID_ARGUMENT:
-// nothing to search. CANCELLED: as usual.
+// All candidates: first those with plans, best first, then abandoned ones by bound, then the rest.
+// A layout in `options` with fewer placements than mesh dims is extended by replication; one with
+// more excludes that mesh. `options.mesh` is ignored. INVALID_ARGUMENT: nothing to search.
+// CANCELLED: as usual.
 Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_bytes,
                                                  const CompileOptions& options,
                                                  const SearchOptions& search, Monitor& monitor);

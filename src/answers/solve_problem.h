@@ -28,9 +28,9 @@ struct SolvedProblem {
   double seconds = 0;  // of the solve
 };
 
-// `bytes`: JSON, plain or gzipped; `what`: what they are, for messages. `tied`: nodes with the same
-// root get one common strategy (kApProblem only). Errors as the parsers and solver::solve() report
-// them.
+// `bytes`: JSON, plain or gzipped; `what`: a description of them for messages. `tied`: nodes with
+// the same root get one common strategy (kApProblem only). Errors as the parsers and
+// solver::solve() report them.
 Result<SolvedProblem> solve_problem(ProblemFormat format, std::span<const uint8_t> bytes,
                                     const std::string& what, bool tied,
                                     const solver::SolveOptions& options, Monitor& monitor,

@@ -19,7 +19,7 @@
 namespace shw::compare {
 namespace {
 
-// The options without what binds layouts: what a recipe decides, and the optimum is free to.
+// The options without constraints on layouts, which recipes set and the optimum chooses freely.
 CompileOptions without_layouts(CompileOptions options) {
   options.input_layout.clear();
   options.output_layout.clear();
@@ -51,7 +51,8 @@ Figures figures_of(const Plan& plan) {
   return f;
 }
 
-// Prices with a discount for what is hidden are to be compared as they are.
+// Whether the optimum should be the fastest. With prices that discount hidden communication, prices
+// are compared instead.
 bool wants_fastest(const CompileOptions& options) {
   return options.overlap.kind == Overlap::kDefault || options.overlap.kind == Overlap::kSimulated;
 }
@@ -120,7 +121,8 @@ class Comparer {
                        stated_, {});
   }
 
-  // Goes on from the cheapest. All rows are among all placements, so none of them is ahead.
+  // Starts from the cheapest placement. All rows are candidates, so none of them is faster than the
+  // result.
   Status find_fastest() {
     std::vector<KnownPlacement> known;
     for (Planned& p : std::span(planned_).subspan(1)) {
@@ -139,7 +141,7 @@ class Comparer {
     return {};
   }
 
-  // So that the search for the fastest and the row share one program.
+  // Lowers the placement once, so that the search for the fastest and the row share one program.
   Status lower(Placed& placed) {
     if (placed.program != nullptr) return {};
     SHW_ASSIGN_OR_RETURN(Program program, program_of(model_, placed, monitor_));
@@ -174,7 +176,7 @@ class Comparer {
     return {};
   }
 
-  // A question without an answer is a row that says why.
+  // If there is no plan, adds a row with the reason.
   Status add_planned(Row row, const CompileOptions& options, std::vector<AllowedLabels> choices) {
     SHW_ASSIGN_OR_RETURN(PlacementConstraints constraints, constraints_of(model_, options));
     if (!choices.empty()) constraints.choices = std::move(choices);
@@ -198,7 +200,7 @@ class Comparer {
                                      : try_place(question, limit, solve, monitor_);
   }
 
-  // With an equal share of the time that is left.
+  // Options with an equal share of the remaining time.
   solver::SolveOptions solve_options(const CompileOptions& options) {
     solver::SolveOptions solve = options.solver;
     solve.deadline = solve.deadline.after_share(1.0 / static_cast<double>(left_));
@@ -240,7 +242,7 @@ class Comparer {
 
   const PreparedModel& model_;
   const CompileOptions stated_, free_;
-  size_t left_;  // solves that the time limit must do for
+  size_t left_;  // number of solves that share the remaining time
   Monitor& monitor_;
   std::vector<Planned> planned_;  // the optimum first
   std::optional<Plan> optimum_;

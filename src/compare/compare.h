@@ -1,12 +1,12 @@
-// Plans a model by well-known recipes, and by layouts that somebody else chose, and holds them
-// beside the optimum: the same passes, the same simulator.
+// Plans a model by well-known recipes, and by layouts from another planner, and compares these
+// plans with the optimum, using the same passes and the same simulator.
 //
-// The optimum is the fastest in the simulator of several placements within the memory limit
-// (compiler/fastest.h), all rows among them, so that none of these is ahead. With Overlap::kNone
-// and prices that count what is hidden less, it is the cheapest of all placements in place of that.
-// Layouts of inputs and results, pins, and the parameter budget bind neither it nor the recipes. If
-// the options state any of these (by default, the budget wants every parameter at its smallest
-// share), the plan that they give is a row of its own.
+// The optimum is the placement with the shortest simulated step of several within the memory limit
+// (compiler/fastest.h). All rows are among these, so none is faster. With Overlap::kNone, and with
+// prices that discount hidden communication, the optimum is the cheapest of all placements instead.
+// Layouts of inputs and results, pins, and the parameter budget constrain neither the optimum nor
+// the recipes. If the options state any of these (by default, the budget requires every parameter
+// at its smallest share), the plan for these options is a separate row.
 #pragma once
 #include <string>
 #include <vector>
@@ -29,10 +29,10 @@ struct CompareOptions {
 enum class RowKind : uint8_t { kOptimum = 0, kOptions = 1, kRecipe = 2, kPlan = 3 };
 std::string_view row_kind_name(RowKind kind);  // "optimum", "options", "recipe", "plan"
 
-// What a plan does, summed over its entries, each as often as it is called.
+// Figures of a plan, summed over its entries, weighted by how often each is called.
 struct Figures {
   double step_us = 0;      // simulated
-  double compute_us = 0;   // of the compute stream, busy
+  double compute_us = 0;   // busy time of the compute stream
   double exposed_us = 0;   // communication that compute waits for
   double price_us = 0;     // the objective, one operation after another
   int64_t peak_bytes = 0;  // of one rank
@@ -46,9 +46,9 @@ struct Row {
   std::string why_not;  // why there is no plan; empty: there is one
   Figures figures;
   bool proven = false;
-  uint32_t num_free = 0;     // nodes that cannot do what the recipe says
+  uint32_t num_free = 0;     // nodes without a strategy that follows the recipe
   uint32_t num_unknown = 0;  // nodes of a foreign plan that the graph does not have
-  std::string difference;    // from the optimum
+  std::string difference;    // from the optimum, as text
   bool has_plan() const { return why_not.empty(); }
 };
 
@@ -56,8 +56,9 @@ struct Table {
   std::string mesh, hardware;
   std::vector<Row> rows;  // the optimum first
   const Row& optimum() const { return rows.front(); }
-  // In the simulator. Prices do not know what a schedule hides, so the cheapest placement need not
-  // be the fastest; where the optimum is the fastest, no row is.
+  // Whether the row's simulated step is shorter than the optimum's. Prices do not know what a
+  // schedule hides, so the cheapest placement need not be the fastest. If the optimum is the
+  // fastest, no row is ahead.
   bool is_ahead(const Row& row) const;
 };
 

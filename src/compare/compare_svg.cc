@@ -1,4 +1,4 @@
-// A comparison as a chart: a bar per plan, compute and what communication adds to it.
+// A comparison as a chart: a bar per plan, with compute time and exposed communication.
 #include <algorithm>
 
 #include "compare/compare.h"

@@ -7,7 +7,7 @@
 namespace shw::compare {
 namespace {
 
-// What has one layout in the optimum and another one here.
+// Tensors that have one layout in the optimum and another in this plan.
 struct Change {
   double bytes = 0;
   std::string first;  // a name

@@ -7,7 +7,7 @@
 
 namespace shw::compare {
 
-// Both plans are of this graph, as rewritten.
+// Both plans must be for this graph, after rewrites.
 std::string difference_text(const Graph& graph, const Figures& optimum, const Plan& best,
                             const Figures& figures, const Plan& plan);
 

@@ -89,7 +89,8 @@ class Reader {
     return invalid_argument("plan: it is for another mesh than " + mesh_.to_string());
   }
 
-  // The strategies with these results; of those the ones with these operands, where there are any.
+  // Allows the strategies with these results; among those, only the ones with these operands, if
+  // there are any.
   Status allow(NodeId n, std::string_view results, std::span<const std::string_view> operands) {
     SHW_ASSIGN_OR_RETURN(const std::vector<Layout> wanted, parse_layouts(results, mesh_));
     const StrategySet& set = strategies_.of(n);
@@ -118,7 +119,8 @@ class Reader {
         return false;
     return true;
   }
-  // Texts that are none, or of operands that the node does not have, say nothing.
+  // Whether the strategy's operands have these layouts. Ignores texts that are no layouts, and
+  // texts of operands that the node does not have.
   bool has_operands(NodeId n, uint32_t s, std::span<const std::string_view> texts) const {
     const StrategySet& set = strategies_.of(n);
     if (texts.size() != set.operands.size()) return true;
@@ -129,7 +131,7 @@ class Reader {
     }
     return true;
   }
-  // Exports write a masked partial as any other.
+  // Exports do not distinguish masked partial placements from others.
   bool same(const Layout& is, const Layout& wanted) const {
     for (int m = 0; m < mesh_.rank(); ++m)
       if (is[m] != wanted[m] && !(is[m].is_partial() && wanted[m] == Placement::partial()))

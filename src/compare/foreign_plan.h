@@ -1,4 +1,4 @@
-// Layouts that somebody else chose, as constraints. Three forms of JSON are read:
+// Reads layouts chosen by another planner as constraints, from three forms of JSON:
 //
 //   {"version": 1, "mesh": …, "nodes": [{"name", "output", "inputs"}]}   plan --save-placements
 //   {"mesh": …, "nodes": [{"name", "placement", "inputs"}], "summary"}   plan --export-json, and
@@ -6,8 +6,9 @@
 //   {"param.wq": "S(0)R", "mm_3": "RS(1)", …}                            results by name of a node,
 //                                                                        input or output
 //
-// In the second form, nodes that the graph does not have (another version of the rewrites made
-// them) are left out and counted. What a plan does not name, the planner chooses.
+// In the second form, nodes that the graph does not have, because another version of the rewrites
+// made them, are ignored and counted. The planner chooses the layouts of nodes that a plan does not
+// name.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -10,7 +10,8 @@
 namespace shw {
 namespace {
 
-// To close in on the first choice that fits; with shorter lives, each takes several programs.
+// The most choices tried on the way to the first one that fits. With shorter lives there are fewer,
+// since each choice builds several programs.
 constexpr int kAttempts = 6, kAttemptsShortened = 4;
 constexpr double kMuchLonger = 1.005;
 
@@ -32,8 +33,8 @@ class ChoicesNearLimit {
     if (least_fits) return {};
     attempts_.forget_free_us();  // from now on of choices that repeat something
     SHW_RETURN_IF_ERROR(try_some());
-    // Packing, and groups of steps, take more than what is live: aim lower, and at last start
-    // collectives as late as they can.
+    // The packed arena and groups of fused steps need more than the live bytes. So aim below the
+    // limit, in 32nds of it; the last attempt (0) starts collectives as late as possible.
     for (const int64_t parts : {31, 30, 28, 24, 0})
       if (!attempts_.fits()) SHW_RETURN_IF_ERROR(close_in(bounded(parts)).status());
     SHW_RETURN_IF_ERROR(try_policies());
@@ -44,15 +45,15 @@ class ChoicesNearLimit {
     return attempts_.fits() ? Status() : attempt_shortest_lives(attempts_, {{least}}, false);
   }
 
-  // Nothing fits, or what does waits for collectives that have no room to start early, or leaves
-  // room unused.
+  // True if nothing fits, if what fits waits for collectives that have no room to start early, or
+  // if it leaves memory unused.
   bool shorter_lives_may_pay() const {
     return !attempts_.fits() ||
            (is_tight_ && (attempts_.best_us() > kMuchLonger * attempts_.free_us() ||
                           attempts_.least_excess_us() > (kMuchLonger - 1) * attempts_.best_us()));
   }
-  // From the choice that keeps the least to one that keeps more, while that fits: what the last
-  // trifles free is dear.
+  // Starts at the choice that keeps the least, and searches for one that keeps more and still fits.
+  // The last choices of the curve free few bytes at a high price.
   Status close_in_with_shorter_lives() {
     uint32_t low = 0, high = choices_.count() - 1;
     SHW_ASSIGN_OR_RETURN(const bool fits, fits_with_shorter_lives(high));
@@ -65,8 +66,8 @@ class ChoicesNearLimit {
     }
     return {};
   }
-  // What is shortened more leaves more room for collectives that start early, so these start later
-  // only where no shorter lives fit.
+  // Shorter lives leave more room for collectives that start early. So collectives are delayed only
+  // if the choice does not fit at any of these levels.
   Result<bool> fits_with_shorter_lives(uint32_t k) {
     const std::vector<Repeated> repeated = choices_.choice(k);
     SHW_ASSIGN_OR_RETURN(Program p, attempts_.repeated_program(repeated));
@@ -95,7 +96,7 @@ class ChoicesNearLimit {
     SHW_ASSIGN_OR_RETURN(const uint32_t first_freely, close_in(Room{}));
     is_tight_ = first_freely == choices_.count();
     if (is_tight_) return close_in(bounded()).status();
-    // Fewer repetitions, and collectives that start later.
+    // Choices with fewer repetitions whose collectives start later.
     const int64_t room = limit_bytes_ - attempts_.beside_bytes();
     for (const int64_t share : {4, 2, 1})
       if (const uint32_t k =
@@ -105,9 +106,10 @@ class ChoicesNearLimit {
     return try_corners_behind(first_freely);
   }
 
-  // More repetitions, as lower limits would ask for. From one corner to the next, the step mostly
-  // grows or shrinks evenly; behind some, collectives are hidden that were not. What they cost does
-  // not depend on the limit, so a higher one mostly knows what a lower one would answer.
+  // Tries choices with more repetitions, which lower limits would need. Between two corners of the
+  // curve the step mostly changes evenly, but beyond some corners more collectives are hidden. The
+  // times of these programs do not depend on the limit. So a search under a higher limit mostly
+  // includes what a search under a lower one would find.
   Status try_corners_behind(uint32_t first) {
     attempts_.skip_slower(true);
     for (const uint32_t k : choices_.corners())
@@ -117,9 +119,10 @@ class ChoicesNearLimit {
     return {};
   }
 
-  // Towards the first choice that fits; choices_.count(): none was found. What the last program
-  // took beside what it keeps says where to look next, by ever larger steps, since neighbours may
-  // differ by less than what packing leaves unused. Choice 0 does not fit.
+  // Searches for the first choice that fits, given that choice 0 does not; choices_.count(): none
+  // was found. The next choice to try is estimated from the scratch bytes of the last program
+  // beyond what it keeps. It is at least `step` choices further. Steps grow, since the kept bytes
+  // of neighbours may differ by less than the gaps of packing.
   Result<uint32_t> close_in(const Room& room) {
     uint32_t low = 0, high = choices_.count();
     for (int i = 0; i < kAttempts && high - low > 1; ++i) {
@@ -137,7 +140,7 @@ class ChoicesNearLimit {
       SHW_ASSIGN_OR_RETURN(const auto repeated, choices_.by_policy(name));
       if (choices_.kept_bytes(repeated) > attempts_.bytes_in_both()) continue;
       SHW_ASSIGN_OR_RETURN(bool fits, attempts_.attempt(repeated, bounded()));
-      for (const int64_t parts : {63, 62}) {  // packing takes more than what is live
+      for (const int64_t parts : {63, 62}) {  // a packed arena exceeds the live bytes
         if (fits || !is_tight_) break;
         SHW_ASSIGN_OR_RETURN(fits, attempts_.attempt(repeated, bounded(parts, 64)));
       }
@@ -147,7 +150,7 @@ class ChoicesNearLimit {
 
   int64_t kept(uint32_t k) const { return choices_.kept_bytes(choices_.choice(k)); }
 
-  // The limit, or a part of it, for programs whose collectives start as early as it permits.
+  // Lets collectives start as early as the limit, or a fraction of it, permits.
   Room bounded(int64_t parts = 32, int64_t of = 32) const {
     return {.arena_limit_bytes = limit_bytes_ / of * parts};
   }

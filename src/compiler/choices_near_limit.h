@@ -1,7 +1,8 @@
-// A large program is built for few choices of what is computed again: those between which the first
-// one lies that fits, and some that repeat less and start collectives later; where no choice fits
-// with collectives as early as they want to start, with shorter lives as well. Here a higher limit
-// may give a longer step.
+// Chooses what a large program computes again. Building the program for every choice would take too
+// long. So the search closes in on the first choice whose program fits the memory limit, and tries
+// some choices that repeat less but start collectives later. If no choice fits with collectives at
+// their preferred, early start, it also shortens the lives of values. Unlike the exhaustive search
+// (every_choice.h), this one may find a longer step under a higher limit.
 #pragma once
 #include "compiler/repeat_attempts.h"
 

@@ -1,5 +1,6 @@
-// A prepared model under the constraints of one question, as the solver takes them. Translated
-// once; memory limits, which come and go within a question, are added problem by problem.
+// A prepared model together with the constraints of one question, in the form that the solver
+// takes. Constraints are translated once. Memory limits change within a question, so they are added
+// to each problem separately.
 #pragma once
 #include <memory>
 #include <span>
@@ -10,28 +11,30 @@
 
 namespace shw {
 
-// The constraints of options that the model serves.
+// The constraints that `options` state; the model must serve these options.
 Result<PlacementConstraints> constraints_of(const PreparedModel& model,
                                             const CompileOptions& options);
 
 class ConstrainedModel {
  public:
-  // The model must outlive it. UNIMPLEMENTED: the model prices overlap with another rule for casts.
+  // The model must outlive the result. UNIMPLEMENTED: the constraints drop the rule for casts, or
+  // add it, but the model's prices of overlap assume the opposite.
   static Result<ConstrainedModel> create(const PreparedModel& model,
                                          PlacementConstraints constraints, Monitor& monitor);
-  // With the constraints of options that the model serves.
+  // With the constraints that `options` state.
   static Result<ConstrainedModel> create(const PreparedModel& model, const CompileOptions& options,
                                          Monitor& monitor);
 
-  // The same question at other prices: those of edge i of the graph times scales[i], in the order
-  // of priced_problem(). Answers have the objective and the bound of these prices.
+  // The same question at other prices: the prices of edge i of the graph are multiplied by
+  // scales[i]. Edges are numbered as in priced_problem(). The objective and bound of an answer are
+  // in these prices.
   ConstrainedModel with_scaled_edges(std::span<const double> scales) const;
 
-  // The same question with fewer strategies allowed. All its own constraints hold.
+  // The same question with fewer strategies allowed, in addition to its own constraints.
   ConstrainedModel with_choices(std::span<const AllowedLabels> choices) const;
 
-  // The same question at the prices of a plan that shares this: with variables for it, and no
-  // others. Null: that shares nothing.
+  // The same question at the prices of a plan that shares the versions in `shared`. The problem
+  // gets variables for these versions and for no others. Null: the plan shares nothing.
   ConstrainedModel sharing_as(std::shared_ptr<const SharedVersions> shared) const;
   bool is_told_what_is_shared() const { return shared_ != nullptr; }
 
@@ -43,9 +46,10 @@ class ConstrainedModel {
 
   // Under all constraints but the memory limit.
   const solver::PlacementProblem& problem() const { return problem_; }
-  // Under a memory limit, too; 0: none. It becomes a budget for the bytes of single strategies, and
-  // for copies of at least `copies.from_bytes`, as variables after those of the nodes:
-  // MemoryModel::add_budget(). Shares tables.
+  // The problem with a memory limit as well (0: none). The limit becomes a budget: see
+  // MemoryModel::add_budget(). The budget counts the bytes of single strategies, and copies of at
+  // least `copies.from_bytes`. Each such copy is a variable after those of the nodes. The result
+  // shares tables with problem().
   solver::PlacementProblem problem_within(double limit_bytes,
                                           const CountedCopies& copies = {}) const;
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
@@ -64,10 +68,10 @@ class ConstrainedModel {
       : model_(&model), stated_(std::move(stated)), problem_(std::move(problem)) {}
 
   const PreparedModel* model_;
-  std::shared_ptr<const Stated> stated_;  // by the same question at other prices, too
+  std::shared_ptr<const Stated> stated_;  // shared with copies of this question
   solver::PlacementProblem problem_;
-  bool scaled_ = false;                           // its prices are not the model's
-  std::shared_ptr<const SharedVersions> shared_;  // has variables in the problem; null: none
+  bool scaled_ = false;                           // prices differ from the model's
+  std::shared_ptr<const SharedVersions> shared_;  // versions with variables in problem_; null: none
 };
 
 }  // namespace shw

@@ -9,13 +9,13 @@
 namespace shw {
 namespace {
 
-constexpr uint32_t kMostShortened = 8;  // of all choices, evenly
+constexpr uint32_t kMostShortened = 8;  // of all choices, evenly spaced
 
 struct Candidate {
   std::vector<Repeated> repeated;
   int64_t kept_bytes = 0;
   double least_us = 0;    // no schedule takes less
-  bool shortens = false;  // whether it is tried with shorter lives, too
+  bool shortens = false;  // try it with shorter lives, too
 };
 
 class EveryChoice {
@@ -29,7 +29,8 @@ class EveryChoice {
     SHW_RETURN_IF_ERROR(attempt_candidates());
     SHW_RETURN_IF_ERROR(attempt_candidates_with_shorter_lives());
     attempts_.skip_slower(false);
-    // Where another placement has been found, this one must be faster, and the least is slow.
+    // If another placement fits already, this one must be faster. The program that holds the least
+    // is slow, so it is not tried then.
     const bool is_done =
         attempts_.has_any() && (attempts_.fits() || attempts_.options().beat_us < kEndless);
     return is_done ? Status() : attempt_what_holds_the_least();
@@ -42,7 +43,7 @@ class EveryChoice {
     candidates_.push_back({std::move(repeated), kept, least_us, shortens});
     return {};
   }
-  // By the least that their steps can take.
+  // Sorts the candidates by the least time that their steps can take.
   Status find_candidates() {
     const uint32_t shortened_apart = (choices_.count() + kMostShortened - 1) / kMostShortened;
     for (uint32_t k = 0; k < choices_.count(); ++k) {
@@ -60,8 +61,8 @@ class EveryChoice {
     return {};
   }
 
-  // Those that keep too much, or whose compute is busy for longer than the fastest one takes, are
-  // not built.
+  // Builds no candidate that keeps too much, or whose compute time alone exceeds the best step so
+  // far.
   Status attempt_candidates() {
     for (const Candidate& c : candidates_)
       for (const bool uses_host : {false, true}) {

@@ -8,8 +8,8 @@
 namespace shw {
 namespace {
 
-// Nodes from each of which a gradient of a parameter is made and nothing else, one from another:
-// its reduction may be moved along them.
+// Nodes of chains that lead to one gradient of a parameter each, and to nothing else. The reduction
+// of the gradient may be moved along its chain.
 std::vector<bool> chains_to_gradients(const Graph& graph) {
   const std::vector<bool> only_gradients = gradient_only(graph);
   const UserTable users(graph);
@@ -23,7 +23,7 @@ std::vector<bool> chains_to_gradients(const Graph& graph) {
   return chain;
 }
 
-// The same of the steps of a program, by its storages.
+// Finds the kinds of the steps of a program, by its storages.
 class SentBySteps {
  public:
   explicit SentBySteps(const Program& program)

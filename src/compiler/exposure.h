@@ -1,8 +1,10 @@
-// How much of its communication the simulated schedule of a program hides, by node and by kind.
+// How much communication the simulated schedule of a program hides, by node and by kind.
 //
-// A kind is what is sent, in which phase. Gathers of parameters can start early, and reductions of
-// gradients can end late; activations lie on the chain of the layers. Kinds are told apart in a
-// graph and in a program alike, so that what the simulator says of steps can be said of edges.
+// A kind is what is sent, and in which pass: forward or backward. Kinds differ in how much a
+// schedule can hide. Gathers of parameters can start early, and reductions of gradients can end
+// late, but activations lie on the critical path through the layers. The same kinds exist for the
+// steps of a program and for the edges of a graph. So what the simulator measures for steps can be
+// applied to edges.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,7 +22,8 @@ constexpr size_t sent_kind(Sent sent, bool backward) {
 }
 constexpr bool is_activation(size_t kind) { return kind < 2; }
 
-// An edge of the graph: what it sends, and what the program calls the node that reads it.
+// An edge of the graph: the kind that it sends, and the program's number for the node that reads
+// it.
 struct SentEdge {
   uint32_t origin;  // of the consumer: ProgramStep::node
   uint8_t kind;
@@ -32,10 +35,11 @@ class Exposure {
  public:
   static Exposure of(const Program& program);
 
-  // Simulated, each entry as often as it is called.
+  // The simulated time of a step. Each entry counts as often as it is called.
   double step_us() const { return step_us_; }
-  // Of the time that collectives of an edge take, the share that compute waits for. Where the node
-  // has none, that of all of its kind; where these have none either, `otherwise`.
+  // The exposed share of the time of an edge's collectives: the share that compute waits for. If
+  // the node has no collectives of this kind, the share is that of all collectives of the kind. If
+  // there are none of the kind either, it is `otherwise`.
   double share(const SentEdge& edge, double otherwise) const;
 
  private:

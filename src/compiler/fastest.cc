@@ -17,7 +17,7 @@
 namespace shw {
 namespace {
 
-// Of the time limit, for the cheapest placement.
+// The share of the time limit for finding the cheapest placement.
 constexpr double kFirstShareOfTime = 0.5;
 
 class FastestSearch {
@@ -41,7 +41,7 @@ class FastestSearch {
 
  private:
   using Scales = std::vector<double>;  // of prices, by edge
-  struct Candidate {                   // the scales are the last that led to it
+  struct Candidate {                   // `scales`: the last that gave this placement
     Placed placed;
     Exposure exposure;
     Scales scales;
@@ -49,16 +49,18 @@ class FastestSearch {
   static constexpr double kRounding = 1e-9;
   static constexpr double kShares[] = {1. / 2, 1. / 4, 1. / 8};
   static constexpr int kAverages = 6, kAroundBest = 5;
-  // Tables of prices are scaled once for each share, so there are few different shares. The least
-  // is not 0: what is hidden still keeps a link busy.
+  // Shares are rounded to 1/32, because each different share needs its own scaled tables of prices.
+  // The least share is 1/32 rather than 0, since hidden communication still occupies a link.
   static constexpr double kSharesOfOne = 32;
-  // Larger tables are not scaled: each of the kinds of edges may need a copy of its own.
+  // If the tables are larger than this, prices are not scaled: each kind of edge may need its own
+  // copy.
   static constexpr uint64_t kMaxTableBytes = uint64_t{512} << 20;
-  // Scaled prices are none of these, so their optimum need not be proven. A memory limit makes each
-  // attempt a search of its own.
+  // The gaps for scaled prices. Scaled prices are only guesses, so their optimum need not be
+  // proven. Under a memory limit each attempt is a search of many rounds, so the gap is wider.
   static constexpr double kGapOfScaled = 5e-4, kGapWithinLimit = 2e-3;
   static constexpr uint64_t kBranchNodes = 20;
-  // Of work within a limit, for each node of the graph, or for so many.
+  // Under a memory limit, the work of an attempt is limited to this many cells per node. Graphs
+  // with fewer nodes than kLeastNodes count as that many.
   static constexpr uint64_t kCells = 750'000, kLeastNodes = 400;
 
   static solver::SolveOptions cold(solver::SolveOptions options) {
@@ -76,8 +78,8 @@ class FastestSearch {
     return options;
   }
 
-  // No placement computes less. What depends on no price is fast from the start: of graphs of tiny
-  // tensors every rank computes everything.
+  // True if the step is as short as the least compute time of any placement, so no placement can be
+  // faster. This happens for graphs of tiny tensors, where every rank computes everything.
   bool is_least() const { return best_->exposure.step_us() <= least_us_ * (1 + kRounding); }
   static double least_compute_us(const PreparedModel& model) {
     double us = 0;
@@ -105,8 +107,9 @@ class FastestSearch {
     return {};
   }
 
-  // Which prices a search with averages arrives at depends on the programs that it finds. Those of
-  // the search without a limit do not depend on it, nor do the placements that solve_within() asks.
+  // A search with averages arrives at prices that depend on the programs that it finds, and thus on
+  // the limit. So this search uses the prices of the search without a limit. The placements that
+  // solve_within() tries at these prices do not depend on the limit either.
   Status try_prices_without_limit() {
     SHW_RETURN_IF_ERROR(try_known());
     SHW_RETURN_IF_ERROR(try_recipes());
@@ -118,8 +121,8 @@ class FastestSearch {
     return {};
   }
 
-  // The same search without a limit; null: it has no answer, or is not asked, since the cheapest
-  // placement of all does not fit as it is.
+  // The same search without a limit. Null: it has no answer; or, with kIfTheCheapestFits, it is
+  // skipped because the cheapest placement does not fit as it is.
   using Search = std::unique_ptr<FastestSearch>;
   enum class Asks : uint8_t { kAlways, kIfTheCheapestFits };
   Result<Search> without_limit(Asks asks) {
@@ -137,7 +140,8 @@ class FastestSearch {
            (recomputes_within(model_, limit_) || c.placed.memory.peak_bytes <= limit_);
   }
 
-  // What a search without a limit finds is there under the limit, too, if it fits as it is.
+  // The best placement of the search without a limit is a candidate under the limit, too, if it
+  // fits as it is.
   Status try_best_of(const FastestSearch& without) {
     const Candidate& best = *without.best_;
     if (!fits(best) || best.exposure.step_us() >= best_->exposure.step_us()) return {};
@@ -177,14 +181,14 @@ class FastestSearch {
     return {};
   }
 
-  // The average over rounds settles where the shares of single rounds go back and forth: what
-  // becomes cheap is used until it is exposed.
+  // Shares of single rounds oscillate: communication that becomes cheap is used more, until it is
+  // exposed and becomes dear again. Their average over the rounds converges.
   Status try_averages() {
     Scales scales = best_->scales;
     std::shared_ptr<const Candidate> measured = best_;
     for (int round = 0; round < kAverages; ++round) {
       Scales next = towards(measured->exposure, scales, 1.0 / (round + 2));
-      if (next == scales) return {};  // they are what was measured, or nothing is sent
+      if (next == scales) return {};  // the scales equal the measured shares, or nothing is sent
       scales = std::move(next);
       SHW_ASSIGN_OR_RETURN(const bool found, try_scales(scales));
       if (!found) return {};
@@ -209,7 +213,7 @@ class FastestSearch {
     return {};
   }
 
-  // `share` of the way from these scales to what was measured.
+  // Moves the scales by `share` of the distance to the measured shares.
   Scales towards(const Exposure& measured, const Scales& from, double share) const {
     Scales scales;
     for (size_t i = 0; i < edges_.size(); ++i) {
@@ -231,7 +235,7 @@ class FastestSearch {
   Result<bool> attempt(const ConstrainedModel& narrowed, Scales scales,
                        const solver::SolveOptions& options) {
     if (is_late()) return false;
-    // Prices that are measured of the last program want it even if it is slower.
+    // A search that measures prices from the last program needs it even if it is slower.
     const double beat_us = asks_series(model_, limit_) ? best_->exposure.step_us() : kEndless;
     Result<Placed> placed = solve_within(narrowed, limit_, options, muted_, Weighs::kPlacements,
                                          nullptr, Wanted::kFastest, beat_us);
@@ -245,7 +249,7 @@ class FastestSearch {
     return true;
   }
 
-  // Makes it the last one, and the best one if its program is faster.
+  // Makes the placement the last candidate, and the best one if its program is faster.
   Status consider(Placed placed, Scales scales) {
     const auto of_choice = [&](const std::shared_ptr<Candidate>& c) {
       return c->placed.choice == placed.choice;
@@ -278,7 +282,8 @@ class FastestSearch {
 
   bool is_late() const { return options_.deadline.sooner_by(lowering_s_).passed(); }
 
-  // What concerns prices is known of the cheapest.
+  // Returns the best candidate. Its bound, and whether it is proven optimal, refer to prices, so
+  // they come from the cheapest placement.
   Fastest taken(const Placed& cheapest) {
     Fastest fastest{std::move(best_->placed), best_->exposure.step_us(), std::move(best_->scales)};
     Placed& out = fastest.placed;
@@ -300,7 +305,7 @@ class FastestSearch {
   const PreparedModel& model_;
   const solver::SolveOptions options_;
   Monitor& monitor_;
-  Monitor muted_;  // bounds at other prices are none
+  Monitor muted_;  // its bounds are at other prices
   const std::vector<SentEdge> edges_;
   const double least_us_;
   std::vector<Scales> tried_;

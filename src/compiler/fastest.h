@@ -1,8 +1,8 @@
-// Placements by the simulated time of their programs: --overlap simulated.
+// Chooses placements by the simulated time of their programs: --overlap simulated.
 //
-// Prices add up operations, so they cannot know what a schedule hides. The time of a schedule, on
-// the other hand, is no sum over nodes and edges that a solver could minimise exactly. So several
-// placements are tried, and the one whose program is the fastest in the simulator is taken:
+// The solver minimises a sum of prices over nodes and edges. Such a sum cannot express what a
+// schedule hides, and the time of a schedule is not such a sum. So this search tries several
+// placements, and takes the one whose program is the fastest in the simulator:
 //
 //   cheapest   the one that would be taken without; nothing that is slower is ever taken
 //   guessed    the cheapest if gathers of parameters and reductions of gradients cost a half, a
@@ -12,13 +12,14 @@
 //              exposed (exposure.h): first averaged over the rounds so far, then in ever smaller
 //              steps around the best
 //
-// Under a memory limit each is solved within it. Of a small graph whose repetition follows the
-// limit (recompute auto), prices are those that a search without a limit measures: so nothing that
-// is tried depends on the limit, and a higher one never gives a longer step.
+// Under a memory limit, each placement is solved within it. For a small graph whose recomputation
+// depends on the limit (recompute auto), the measured prices come from a search without a limit. So
+// the candidates do not depend on the limit, and a higher limit never gives a longer step.
 //
-// All are solved under the same constraints and go through the same passes. Objective and bound
-// remain those of the prices: the bound says nothing of times. Which placements are tried follows
-// from the question alone, unless a time limit ends the search.
+// All candidates are solved under the same constraints and go through the same passes. The
+// objective and bound of the answer remain in the original prices; the bound does not apply to
+// simulated times. The question alone determines which placements are tried, unless a time limit
+// ends the search.
 #pragma once
 #include <span>
 #include <string_view>
@@ -29,33 +30,33 @@
 
 namespace shw {
 
-// Whether plans of this model are made so.
+// Whether plans of this model are made by this search.
 bool takes_fastest(const PreparedModel& model);
 
 struct Fastest {
   Placed placed;               // with its program
   double step_us = 0;          // simulated, each entry as often as it is called
-  std::vector<double> scales;  // of the prices of edges that it was found at; 1: of a recipe, too
+  std::vector<double> scales;  // of edge prices when it was found; 1 for recipes
 };
-// Of the placements that fit the limit; 0: there is none. Failures as of place().
+// The fastest placement found that fits the limit (0: no limit). Fails as place() does.
 Result<Fastest> fastest(const ConstrainedModel& question, double limit_bytes,
                         const solver::SolveOptions& options, Monitor& monitor);
 
-// A placement that the caller has already, within the limit.
+// A placement within the limit that the caller has already found.
 struct KnownPlacement {
-  std::string_view recipe;  // whose it is: this one is not solved again; empty: of none
+  std::string_view recipe;  // that it follows, which is not solved again; empty: none
   Placed placed;
 };
-// The same for a caller that has the answer of place(), and others.
+// The same for a caller that already has the answer of place(), and perhaps other placements.
 Result<Fastest> fastest_of(const Placed& cheapest, std::span<const KnownPlacement> known,
                            const ConstrainedModel& question, double limit_bytes,
                            const solver::SolveOptions& options, Monitor& monitor);
 
-// The placement that a plan is made of: place(), or the fastest found, under the memory limit that
-// the constraints ask for. Failures as of place().
+// The placement for a plan, under the memory limit of the constraints: that of fastest() if
+// takes_fastest(), otherwise that of place(). Fails as place() does.
 Result<Placed> answer(const ConstrainedModel& question, const solver::SolveOptions& options,
                       Monitor& monitor);
-// The same, but does not search for the cause where there is none.
+// The same, but if there is no placement, does not search for the cause.
 Result<Placed> try_answer(const ConstrainedModel& question, const solver::SolveOptions& options,
                           Monitor& monitor);
 

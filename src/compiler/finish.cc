@@ -18,7 +18,8 @@ std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layo
   return text;
 }
 
-// "mm"; of a region with several alternatives with the one that was picked, "local_map experts.tp".
+// "mm"; for a region with several alternatives, with the name of the chosen one: "local_map
+// experts.tp".
 std::string op_text(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy) {
   const std::string name = alternative_name(graph, n, mesh, strategy);
   return std::string(op_name(graph.op(n))) + (name.empty() ? "" : " " + name);

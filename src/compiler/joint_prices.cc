@@ -8,7 +8,8 @@
 namespace shw {
 namespace {
 
-// Of the nodes of a graph, what a program computes and sends again, as shares of what it does once.
+// By node of the graph: how much a program computes and sends again, relative to what it does the
+// first time.
 class RepeatedShares {
  public:
   RepeatedShares(const Program& program, const Graph& graph) : graph_(graph) {
@@ -74,7 +75,7 @@ double JointPrices::bound_at(double us_per_byte, double limit_bytes) const {
   return us;
 }
 
-// Gathers of parameters that are repeated find their link idle, so they have no price here.
+// Repeated gathers of parameters find their link idle, so they cost nothing here.
 Result<Placed> JointPrices::placement(const Program& program, double us_per_byte,
                                       const solver::SolveOptions& options, Monitor& monitor) const {
   const Graph& graph = model_.graph();

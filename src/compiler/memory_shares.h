@@ -9,7 +9,8 @@
 
 namespace shw {
 
-// The largest first. In whole bytes that add up to `peak_bytes`, the rounded sum of all parts.
+// Sorted by size, largest first. Shares are whole bytes and add up to `peak_bytes`, the rounded sum
+// of all parts.
 std::vector<MemoryShare> memory_shares(const Graph& graph, std::span<const MemoryPart> parts,
                                        int64_t peak_bytes);
 

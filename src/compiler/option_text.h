@@ -1,5 +1,5 @@
-// The values of options as texts, by their types. Different values have different texts. Those of
-// values that a person writes in one word are the words that the tool takes.
+// Writes the values of options as texts, by type. Different values have different texts. A value
+// that the command line takes as one word is written as that word.
 #pragma once
 #include <string>
 
@@ -17,7 +17,7 @@ std::string option_text(const std::optional<Dtype>& dtype);  // none: ""
 std::string option_text(const ParameterBudget& budget);      // "default", "none", "0.5"
 std::string option_text(const OverlapOptions& overlap);      // "none", "bounded", "prefetch 0.25"
 std::string option_text(const RecomputePolicy& policy);
-// Lists, their items apart by what no text has.
+// Lists. Their items are separated by a character that no text contains.
 std::string option_text(const Names& names);
 std::string option_text(const NamedLayouts& layouts);
 std::string option_text(const Buckets& buckets);

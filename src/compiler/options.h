@@ -1,4 +1,4 @@
-// What a plan is asked for: the options of compile().
+// The options of compile().
 #pragma once
 #include <optional>
 #include <span>
@@ -28,12 +28,13 @@ struct CompileOptions {
 #include "compiler/options.inc"
 #undef SHW_OPTION
   solver::SolveOptions solver{};
-  // Mesh dims counted by parts, at most (redistribution/mesh_parts.h): more take prices longer than
-  // a graph is worth, but not a single change of layout.
+  // The maximum number of mesh dims when they are counted by parts (redistribution/mesh_parts.h).
+  // With more, pricing all changes of layout in a graph takes too long, but pricing a single one
+  // does not.
   int mesh_dims_by_parts = 3;
 
-  // Call it at the start of the operation that the time limit applies to. The solver takes the
-  // options that are meant for it.
+  // Starts the clock of the time limit, and copies the options of the solver into `solver`. Call it
+  // at the start of the operation that the time limit applies to.
   void start() {
     solver.deadline = Deadline::in(time_limit_s);
     if (gap > 0) solver.relative_gap = gap;
@@ -43,17 +44,17 @@ struct CompileOptions {
 enum class OptionPart : uint8_t { kModel, kQuestion };
 enum class OptionIdentity : uint8_t { kPlan, kNone };
 
-// What the library needs of a row of options.inc.
+// What the library needs from a row of options.inc.
 struct OptionRow {
   std::string_view name;
   OptionPart part;
   OptionIdentity identity;
 };
 std::span<const OptionRow> option_rows();
-// The values as texts, row by row: equal exactly where the values are.
+// The values as texts, by row. Two texts are equal exactly if the values are.
 std::vector<std::string> option_texts(const CompileOptions& options);
 
-// Of all that can change the plan of a graph on a mesh.
+// A hash of all options that can change the plan of a graph on a mesh.
 uint64_t hash_of(const CompileOptions& options);
 // Whether the options of this part are equal.
 bool agree(OptionPart part, const CompileOptions& a, const CompileOptions& b);

@@ -1,7 +1,7 @@
 // Chooses the limits to try. A placement that is cheapest under one limit is cheapest under every
 // limit down to its own peak. Between that peak and the next lower point nothing is known; the
-// largest such rectangle of bytes and microseconds is bisected next. So it is with the fastest
-// placements found, too: to look for others where one is known to fit would repeat a search.
+// largest such rectangle of bytes and microseconds is bisected next. Simulated searches use the
+// same rule: searching again where a known placement fits would repeat work.
 #include "compiler/pareto.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Front {
       const double limit = next_limit();
       if (limit == 0) break;
       solver::SolveOptions options = in_share(options_, 1.0 / static_cast<double>(points - have));
-      if (!simulated_) options.warm = warm_.get();  // simulated, a point is what a plan is
+      if (!simulated_) options.warm = warm_.get();  // a simulated point must equal the plan
       SHW_RETURN_IF_ERROR(ask(limit, options));
     }
     result_.points = kept();
@@ -50,27 +50,29 @@ class Front {
   }
 
  private:
-  static constexpr double kShareOfEnds = 0.25;  // of the remaining time, for each
-  // With fewer branch nodes for a point than this, the end at the lowest peak has no more either.
+  static constexpr double kShareOfEnds = 0.25;  // of the remaining time, for each end
+  // If a point has fewer branch nodes than this, so has the end at the lowest peak.
   static constexpr uint64_t kFewBranchNodes = 100;
 
-  // What is found by several tries falls by steps, and where the largest are, little lies between.
+  // The least distance between limits for simulated searches, relative to the limit. Their results
+  // form a curve with steps, and there is little to find inside the largest steps.
   static constexpr double kLeastStepOfSearches = 5e-3;
 
   bool is_late() const { return options_.deadline.passed(); }
-  // With a share of the remaining time.
+  // Options with a deadline after `share` of the remaining time.
   solver::SolveOptions in_share(solver::SolveOptions options, double share) const {
     options.deadline = options_.deadline.after_share(share);
     return options;
   }
 
-  // The model's own, so that the end equals the plan under that limit; not for a large model, whose
-  // end alone would take longer than all other points.
+  // For the point at the lowest peak: the model's own options, so that the point equals the plan
+  // under that limit. Not for a large model, where this point would take longer than all others.
   const solver::SolveOptions& options_of_end() const {
     return options_.max_branch_nodes < kFewBranchNodes ? options_ : model_.model().options().solver;
   }
 
-  // Simulated, the model's own: equally cheap placements need not be equally fast.
+  // For the first point: if simulated, the model's own options, since equally cheap placements may
+  // differ in simulated time.
   const solver::SolveOptions& options_of_first() const {
     return simulated_ ? model_.model().options().solver : options_;
   }
@@ -125,8 +127,8 @@ class Front {
     return ParetoPoint{limit, std::move(placed), found.step_us};
   }
 
-  // The points that are not dominated; an interrupted search, or one for the fastest, may find a
-  // better placement under a lower limit.
+  // The points that are not dominated. There can be dominated ones: an interrupted search, or a
+  // simulated one, may find a better placement under a lower limit.
   std::vector<ParetoPoint> kept() const {
     std::vector<ParetoPoint> list;
     for (auto it = asked_.rbegin(); it != asked_.rend(); ++it) {  // from the least memory
@@ -138,8 +140,8 @@ class Front {
     return list;
   }
 
-  // 0: no remaining limit could yield another point. What was found under a lower limit and is
-  // better is known under a higher one, too.
+  // The next limit to try; 0: no remaining limit could yield another point. A better placement
+  // found under a lower limit is also an answer under the higher limits.
   double next_limit() const {
     double best_area = 0, limit = 0;
     const ParetoPoint* low = &asked_.back();
@@ -159,7 +161,7 @@ class Front {
 
   const ConstrainedModel& model_;
   const bool simulated_;
-  const double least_step_;  // from one limit to the next, in shares of it
+  const double least_step_;  // between limits, relative to the limit
   solver::SolveOptions options_;
   Monitor& monitor_;
   std::vector<ParetoPoint> asked_;
@@ -178,8 +180,8 @@ Result<Pareto> pareto(const ConstrainedModel& model, uint32_t points,
 solver::SolveOptions pareto_options(const PreparedModel& model,
                                     const solver::SolveOptions& options) {
   constexpr uint64_t kLabelVisits = 2'000'000, kFewest = 5, kMost = 1000;
-  // Chosen on LLaMA-3 8B with 32 layers on 8×8, where most points are found with half of it, and a
-  // search near the lowest peak that finds nothing ends with it.
+  // Limits on the work per point. Chosen on LLaMA-3 8B with 32 layers on 8×8: most points are found
+  // with half of this work, and a search near the lowest peak that finds nothing ends with it.
   constexpr uint64_t kCellsPerNode = 250'000, kLeastCells = 2'000'000'000;
   solver::SolveOptions counted = options;
   counted.max_branch_nodes =

@@ -1,5 +1,5 @@
-// Time against memory: the cheapest placement for each of a series of memory limits, or the fastest
-// found (--overlap simulated, fastest.h).
+// The trade-off of time against memory: for each of a series of memory limits, the cheapest
+// placement, or with --overlap simulated the fastest one found (fastest.h).
 #pragma once
 #include <vector>
 
@@ -10,10 +10,10 @@ namespace shw {
 struct ParetoPoint {
   double limit_bytes = 0;  // the limit it was found under; 0: none
   Placed placed;
-  double step_us = -1;  // simulated; negative: not asked for
+  double step_us = -1;  // simulated; negative: not simulated
 
-  // What the curve is drawn of: the simulated step and what its program takes, or the objective and
-  // the planned peak.
+  // The coordinates of the point in the curve: the simulated step and the bytes of the program, or
+  // the objective and the planned peak.
   bool is_simulated() const { return step_us >= 0; }
   double us() const { return is_simulated() ? step_us : placed.objective_us; }
   double bytes() const {
@@ -21,10 +21,10 @@ struct ParetoPoint {
   }
 };
 
-// By decreasing memory: times strictly rise and bytes strictly fall. The first point is the answer
-// without a limit, the last the answer at the lowest peak reached. Simulated, what is found under
-// one limit may be both faster and smaller than what is found under higher ones or none; it then
-// takes their place.
+// Points are in order of decreasing memory: times strictly rise and bytes strictly fall. The first
+// point is the answer without a limit; the last one is the answer at the lowest peak reached. With
+// simulated times, the answer under one limit may be both faster and smaller than the answers under
+// higher limits or none. It then replaces them.
 struct Pareto {
   std::vector<ParetoPoint> points;
   LowestPeak lowest;

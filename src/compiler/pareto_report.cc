@@ -40,7 +40,8 @@ std::string priced_rows(const PreparedModel& model, const Pareto& pareto) {
   return t;
 }
 
-// Gaps and prices of memory are those of objectives, and say nothing of these times.
+// The rows have no gaps and no prices of memory, since these refer to objectives, not to simulated
+// times.
 std::string simulated_rows(const PreparedModel& model, const Pareto& pareto) {
   std::string t = format("%12s %12s %14s %9s %14s  %s\n", "limit", "memory", "simulated ms",
                          "slower", "at prices ms", "peak at");

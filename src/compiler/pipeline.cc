@@ -12,7 +12,8 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
 
 Result<Solved> solve_once(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
                           Monitor& monitor) {
-  // What pruned strategies cannot tell is asked again without: which constraints contradict.
+  // If no placement is found with pruned strategies, a second model without pruning finds out which
+  // constraints contradict each other.
   for (const auto use : {PreparedModel::Use::kOnce, PreparedModel::Use::kAnyNumber}) {
     SHW_ASSIGN_OR_RETURN(std::unique_ptr<const PreparedModel> model,
                          PreparedModel::create(graph_bytes, options, monitor, use));

@@ -15,8 +15,8 @@ namespace shw {
 namespace {
 
 constexpr int kHalvings = 10;  // of the interval that contains the lowest peak
-// Of a large graph, whose probes take seconds where nothing fits, an interval of this share of the
-// peak is narrow enough.
+// For a large graph, an interval of this share of the peak is narrow enough: a probe that finds
+// nothing takes seconds there.
 constexpr double kNarrow = 5e-3;
 constexpr uint32_t kManyNodes = 3000;
 constexpr double kAnyGap = 1e12;  // the first labelling ends the solve
@@ -33,7 +33,8 @@ Result<Placed> place_at_lowest_peak(const ConstrainedModel& model, double limit_
   return placed;
 }
 
-// Says what limit would suffice. `because`: what the search within this one ended with.
+// The error for a limit that is too low. It names a sufficient limit. `because`: the status of the
+// search within `limit_bytes`.
 Status no_placement(const ConstrainedModel& model, double limit_bytes, const LowestPeak& lowest,
                     Status because) {
   const auto text = [](double bytes) { return human_bytes(static_cast<int64_t>(bytes)); };
@@ -57,8 +58,8 @@ Status no_placement(const ConstrainedModel& model, double limit_bytes, const Low
   return at_origin(std::move(status), model.model().graph(), lowest.at);
 }
 
-// Of the cheapest placement; where the program computes again what the limit asks for, of the
-// smallest of a few that do so as much as they can.
+// The peak of the cheapest placement. If recomputation depends on the limit, the smallest peak of a
+// few placements that compute as much as possible again.
 Result<LowestPeak> first_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
                               bool repeats, double& program_bytes, Monitor& monitor) {
   Result<Placed> placed = repeats ? least_with_repetition(model, options, monitor)
@@ -125,9 +126,9 @@ Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
   return place_or_explain(model, limit_bytes, options, false, monitor);
 }
 
-// Any placement within a limit will do, so each probe has a huge gap tolerance. Probes that take
-// long are given up, which leaves a wider interval. What is planned to fit does, with or without
-// repetition.
+// Bisects the limit. Any placement within a limit will do, so each probe has a huge gap tolerance.
+// Probes that take long are given up, which leaves a wider interval. A placement that is planned to
+// fit does fit, with or without recomputation.
 Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
                                Monitor& monitor) {
   solver::SolveOptions any = options;

@@ -1,4 +1,4 @@
-// The placement that a question asks for, and why there is none.
+// Finds the placement for a question, or explains why there is none.
 #pragma once
 #include <vector>
 
@@ -8,19 +8,20 @@
 namespace shw {
 
 // Solves the problem and chooses shard orders; under a memory limit, both the planned peak and the
-// lowered program fit. 0: no limit. FAILED_PRECONDITION: no placement is legal or fits; constraints
-// that contradict each other are named, or if the memory limit is the cause, a sufficient one.
-// DEADLINE_EXCEEDED: found nothing that fits before the options' deadline. RESOURCE_EXHAUSTED:
-// found nothing within the work limit.
+// lowered program fit. 0: no limit. FAILED_PRECONDITION: no placement is legal or fits. The message
+// names the constraints that contradict each other, or, if the memory limit is the cause, a limit
+// that would suffice. DEADLINE_EXCEEDED: found nothing that fits before the options' deadline.
+// RESOURCE_EXHAUSTED: found nothing within the work limit.
 Result<Placed> place(const ConstrainedModel& model, double limit_bytes,
                      const solver::SolveOptions& options, Monitor& monitor);
-// The same placements, for who asks whether a program fits rather than for the fastest that does.
+// The same placements, for callers that only need to know whether a program fits. The program is
+// the first that fits, not the fastest.
 Result<Placed> place_for_any_program(const ConstrainedModel& model, double limit_bytes,
                                      const solver::SolveOptions& options, Monitor& monitor);
-// Under the memory limit that the constraints ask for.
+// Under the memory limit of the constraints.
 Result<Placed> place(const ConstrainedModel& model, const solver::SolveOptions& options,
                      Monitor& monitor);
-// The same, but does not search for the cause where there is none.
+// The same, but if there is no placement, does not search for the cause.
 Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
                          const solver::SolveOptions& options, Monitor& monitor);
 
@@ -32,13 +33,13 @@ struct LowestPeak {
   NodeId at;                              // where its peak is
   double bound_us = -solver::kForbidden;  // no placement is cheaper
 };
-// Ignores the memory limit of the constraints. Of a large graph, bounds half a percent apart are
-// enough. They may be wider where probes between them find nothing.
+// Ignores the memory limit of the constraints. For a large graph, the search ends when the bounds
+// are half a percent apart. They may stay further apart if probes between them find nothing.
 Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
                                Monitor& monitor);
 
-// A placement within the lowest peak that was reached; `lowest.choice` if nothing cheaper is found.
-// Its program is any that fits.
+// A placement within the lowest peak that was reached: `lowest.choice` if nothing cheaper is found.
+// Its program is the first that fits, not the fastest.
 Result<Placed> place_at(const ConstrainedModel& model, const LowestPeak& lowest,
                         const solver::SolveOptions& options, Monitor& monitor);
 

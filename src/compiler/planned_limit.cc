@@ -10,9 +10,9 @@
 namespace shw {
 namespace {
 
-// Of the limit.
-constexpr double kNegligible = 1e-4;   // smaller copies are ignored
-constexpr double kMostReserved = 0.1;  // at any point
+// Shares of the limit.
+constexpr double kNegligible = 1e-4;   // smaller copies do not count
+constexpr double kMostReserved = 0.1;  // a larger reserve is refused
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void PlannedLimit::lower(double by) {
 bool PlannedLimit::raise(double too_much) {
   if (has_reserve()) {
     forget_reserve();
-    reserves_ = false;  // of another placement they may be less
+    reserves_ = false;  // another placement may need less
     lower(too_much);
     return true;
   }
@@ -75,14 +75,14 @@ bool PlannedLimit::raise(double too_much) {
 
 const solver::PlacementProblem& PlannedLimit::problem() {
   if (problem_ && of_problem_ == now_) return *problem_;
-  problem_.reset();  // before the next one is made
+  problem_.reset();  // frees its memory before the next problem is built
   problem_ = model_.problem_within(std::trunc(now_.limit), now_.copies);
   if (now_.limit > 0) add_reserve(*problem_);
   of_problem_ = now_;
   return *problem_;
 }
 
-// A variable without a choice that uses what is reserved.
+// Adds one variable with a single label, which uses the reserved bytes.
 void PlannedLimit::add_reserve(solver::PlacementProblem& problem) const {
   const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
   const auto no_choice = std::array{0.0};

@@ -29,7 +29,7 @@ int num_dims_larger_than_one(const Mesh& mesh) {
   return count;
 }
 
-// Bytes of all matrices of edges that differ by the strategies at their ends.
+// The bytes of the price matrices of edges, one for each pair of strategy sets at their ends.
 uint64_t pair_bytes(const Graph& graph, const Strategies& strategies) {
   std::set<std::pair<uint32_t, uint32_t>> seen;
   uint64_t bytes = 0;
@@ -86,7 +86,7 @@ Pricer PreparedModel::make_pricer() const {
                 {options_.solver.threads, options_.solver.tasks});
 }
 
-// What a pricer knows of the rewritten graph.
+// Gives the pricer what it must know about the rewritten graph.
 void PreparedModel::tell_graph(Pricer& pricer) const {
   pricer.set_weights(node_weights(graph_));
   if (prices_routes()) pricer.set_memory(lowered_memory(graph_));
@@ -101,8 +101,9 @@ bool PreparedModel::prices_routes() const {
   return options_.rules == Rules::kFull && Redistributor::has_graphs(mesh());
 }
 
-// Where memory counts, or each of several entries may run alone, computing a value again can be
-// better than holding it: that is for the passes to decide. With auto they compute it again then.
+// Equal nodes are not merged if memory counts, or if there are several entries, each of which may
+// run alone. Computing a value again can then be better than holding it, so the passes decide
+// later. With recompute auto merging is safe: the passes can undo it by computing the value again.
 bool PreparedModel::merges_equal_nodes() const {
   const bool memory_counts = options_.memory_limit_bytes > 0 || options_.optimizer_factor > 0;
   return options_.rules == Rules::kFull &&
@@ -182,11 +183,11 @@ Result<SideConditions> PreparedModel::own_conditions() const {
   return side_conditions(graph_, mesh(), strategies_, constraints);
 }
 
-// Leaves nodes the strategies that the constraints allow them. Where none is left, all stay, for
-// the conflict to be found. So do those of nodes that state their layouts: they are few, and each
-// stands for an alternative (strategy/alternatives.h).
+// Removes the strategies that the constraints exclude. A node that would have none left keeps all
+// of them, so that the conflict can be found later. Nodes that state their layouts also keep all:
+// they have few, and each stands for an alternative (strategy/alternatives.h).
 Status PreparedModel::prune(Monitor& monitor) {
-  // Below it, pricing all takes a fraction of a second.
+  // Below this size, pricing everything takes a fraction of a second.
   constexpr uint64_t kWorthPruning = uint64_t{256} << 20;
   if (pair_bytes(graph_, strategies_) < kWorthPruning) return {};
   SHW_RETURN_IF_ERROR(monitor.poll());
@@ -253,7 +254,8 @@ void PreparedModel::add_shared(const SharedVersions& shared, const std::vector<b
   add_shared_versions(graph_, strategies_, shared, no_comm, pricer_, problem);
 }
 
-// The discounts of overlap depend on whether casts come first.
+// Options that differ in `without` are served only if edges have no discounts: the discounts of
+// overlap depend on whether casts come first.
 bool PreparedModel::serves(const CompileOptions& o) const {
   return !pruned_ && agree(OptionPart::kModel, o, options_) &&
          (!discounts_edges(o.overlap.kind) || o.without == options_.without);

@@ -4,7 +4,8 @@
 // instead", "what is second best" or "how does time trade for memory" share one model and pay only
 // for their solves: constrained_model.h, place.h.
 //
-// A model does not change. It remembers prices that were asked for, so it is for one thread.
+// A model does not change. But it caches prices when they are first requested, so only one thread
+// may use it.
 #pragma once
 #include <memory>
 #include <optional>
@@ -27,7 +28,8 @@ namespace shw {
 
 class PreparedModel {
  public:
-  // kOnce: only the options' own constraints are asked for; see solve_once() in pipeline.h.
+  // kOnce: the model serves only the constraints of its own options; see solve_once() in
+  // pipeline.h.
   enum class Use : uint8_t { kAnyNumber, kOnce };
   // Also checks the options' constraints.
   static Result<std::unique_ptr<const PreparedModel>> create(std::span<const uint8_t> graph_bytes,
@@ -51,9 +53,9 @@ class PreparedModel {
   const Strategies& strategies() const { return strategies_; }
   const MemoryModel& memory() const { return memory_; }
 
-  // Every price, without constraints, except that operands of the nodes in `no_comm` may not
-  // communicate. Shares tables with the model. For other nodes than those of the options, without
-  // what overlap hides.
+  // The problem with all prices and no constraints, except that operands of the nodes in `no_comm`
+  // may not communicate. Shares tables with the model. If `no_comm` differs from that of the
+  // options, the prices do not include the discounts of overlap.
   Result<solver::PlacementProblem> costs(const std::vector<bool>& no_comm, Monitor& monitor) const;
   const std::vector<bool>& no_comm() const { return no_comm_; }  // of the options
   // The compute cost of every strategy of a node.
@@ -69,22 +71,24 @@ class PreparedModel {
   Choice priced(const Placed& placed) const {
     return {graph_, strategies_, pricer_, placed.choice, placed.shared.get()};
   }
-  // How often a node runs: what its costs count times.
+  // How often a node runs. Its costs are multiplied by this.
   double weight(NodeId n) const { return pricer_.weight(n); }
 
-  // Whether prices know of what several uses of a value share: of one entry, priced by routes.
+  // Whether prices can account for versions that several uses of a value share. They can if the
+  // graph has at most one entry, changes of layout are priced by routes, and edges have no
+  // discounts.
   bool shares_versions() const;
-  // Adds variables for it to a problem of this model.
+  // Adds variables for the versions in `shared` to a problem of this model.
   void add_shared(const SharedVersions& shared, const std::vector<bool>& no_comm,
                   solver::PlacementProblem& problem) const;
-  // `shared`, unless null: what the problem has in addition.
+  // `shared`: the shared versions that have variables in the problem; null: none.
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor, Prices prices = Prices::kOfGraph,
                        const SharedVersions* shared = nullptr) const;
   Result<Placed> price(std::vector<uint32_t> choice,
                        std::shared_ptr<const SharedVersions> shared = nullptr) const;
 
-  // The routes that prices rest on and programs take.
+  // Finds the routes that prices are based on and that programs follow.
   Redistributor& redistributor() const { return redistributor_; }
   // The graph as it was given, if the plan is to store it, and its fingerprint.
   const std::vector<uint8_t>& source() const { return source_; }

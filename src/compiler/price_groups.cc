@@ -17,8 +17,8 @@ std::vector<OptionalType> types_of(const Program& p, const std::vector<ValueId>&
   return types;
 }
 
-// Of one step in its group, without what it reads and writes there. One that is no part of a loop
-// takes as long as alone, from the cache.
+// The time of one step in its group, excluding the traffic of the group. A step that is not part of
+// a fused loop takes as long as it would alone with its data in the cache.
 std::optional<double> step_us(const Program& p, const ProgramStep& step,
                               const cost::Roofline& roofline) {
   const auto op = op_from_name(step.kernel);
@@ -33,10 +33,10 @@ std::optional<double> step_us(const Program& p, const ProgramStep& step,
   return us;
 }
 
-// What passes into a group and out of it.
+// The data that enters and leaves a group.
 struct Traffic {
-  double memory_bytes = 0;  // of the storages that not only the group sees, each once
-  double stream_us = 0;     // of their values, from the cache and to it
+  double memory_bytes = 0;  // of storages that other steps use too, each once
+  double stream_us = 0;     // to load and store their values in the cache
 };
 Traffic traffic_of(const Program& p, const FusedGroup& group, const cost::Roofline& roofline) {
   std::vector<StorageId> seen;
@@ -58,8 +58,9 @@ Traffic traffic_of(const Program& p, const FusedGroup& group, const cost::Roofli
   return traffic;
 }
 
-// A device whose pointwise steps were not measured one by one makes one kernel of a group, which
-// takes what passes in and out. Steps share that by what they take alone.
+// For devices whose pointwise kernels were not measured one by one. Such a device runs a group as
+// one kernel, whose time is that of the data that enters and leaves it. The time is divided among
+// the steps in proportion to what each would take alone.
 void price_by_bytes(Program& p, const FusedGroup& group, const cost::Roofline& roofline) {
   const std::span<ProgramStep> steps(&p.steps[group.first_step], group.num_steps);
   double sum = 0;

@@ -24,8 +24,9 @@
 namespace shw {
 namespace {
 
-// Of a kernel or a copy. Times lie between those of the sizes that were measured; where others of
-// the device's kernels were, the roofline model stands in.
+// The basis of the price of a kernel or copy. If the kernel was measured, the price is interpolated
+// between measured sizes. If only other kernels of the device were measured, the roofline model
+// replaces the measurement.
 PriceBasis basis_of_kernel(const cost::DeviceSpec& device, const Program& program,
                            const ProgramStep& step) {
   if (device.kernels.empty()) return PriceBasis::kAnalytical;
@@ -38,7 +39,7 @@ PriceBasis basis_of_kernel(const cost::DeviceSpec& device, const Program& progra
                                                    : PriceBasis::kFallback;
 }
 
-// What the price of each step rests on.
+// Sets the basis of the price of each step.
 void set_bases(Program& program, const cost::CollectiveModel& model) {
   for (ProgramStep& step : program.steps) {
     step.basis = basis_of_kernel(model.hardware().device, program, step);
@@ -82,7 +83,8 @@ Status finish(const PreparedModel& model, int64_t room_bytes, const PassOptions&
   return run_last_passes(program, room_bytes, Packing::kTight, options, monitor);
 }
 
-// With rows split, too, which holds more: where that fits and is faster.
+// Also tries the program with rows split, which needs more memory. Keeps it if it fits and is
+// faster.
 Status finish_within(const PreparedModel& model, int64_t room_bytes, const PassOptions& options,
                      Program& program, Monitor& monitor) {
   Program split = program;
@@ -95,25 +97,26 @@ Status finish_within(const PreparedModel& model, int64_t room_bytes, const PassO
   return {};
 }
 
-// What permits holding more than planned, where memory permits.
+// Ways in which a program may hold more than planned if memory permits.
 struct CopyPolicy {
   Copies copies;
-  bool merges;  // equal steps, also if that holds a result for longer
-  bool leads;   // collectives start early
+  bool merges;  // merge equal steps, even if a result then lives longer
+  bool leads;   // start collectives early
 };
-// The last mostly holds the least.
+// The last policy mostly needs the least memory.
 constexpr std::array kPolicies = {
     CopyPolicy{Copies::kShared, true, true}, CopyPolicy{Copies::kAsPlanned, true, true},
     CopyPolicy{Copies::kAsPlanned, false, true}, CopyPolicy{Copies::kAsPlanned, false, false}};
 constexpr std::array<size_t, 4> kMostSharedFirst = {0, 1, 2, 3}, kSmallestFirst = {3, 0, 1, 2};
 
-// Equal steps are merged first: what is computed again equals what it repeats. True: the program
-// fits. It is unfinished if it cannot, unless it `must_finish`.
+// Equal steps are merged before recomputation: a repeated step equals the original, so merging
+// later would undo it. True: the program fits. If the program cannot fit, it is left unfinished
+// unless `must_finish`.
 Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
                             const CopyPolicy& copies, Program& program, double beat_us,
                             bool must_finish, Wanted wanted, Monitor& monitor) {
   const RecomputePolicy& policy = model.options().recompute;
-  // What repetition chooses from must not depend on the limit.
+  // The program that recomputation starts from must not depend on the limit.
   const bool is_bounded =
       limit_bytes > 0 && !recomputes_within(model, static_cast<double>(limit_bytes));
   const int64_t room = limit_bytes - bytes_of(model, program);
@@ -160,8 +163,7 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{
       .compute_us = compute_us, .choice = placed.choice, .shared = placed.shared.get()};
-  // What is computed again, as the limit asks for, may be such copies: they are the passes'
-  // business.
+  // With recompute auto, the passes decide which copies to make again. So only one policy is tried.
   const bool repeats = recomputes_within(model, placed.memory.limit_bytes);
   const bool is_only_asked = wanted == Wanted::kAnyThatFits && limit > 0 && !repeats;
   Program program, smallest;

@@ -7,21 +7,22 @@
 
 namespace shw {
 
-// Of the ways to hold copies within a memory limit, the first that fits wins. kFastest: those come
-// first that share the most. kAnyThatFits: the one that takes the least comes first, for who asks
-// only whether a program fits. The same placements fit.
+// The order in which ways to hold copies are tried under a memory limit; the first that fits wins.
+// kFastest: the ways that share the most come first. kAnyThatFits: the way that mostly needs the
+// least memory comes first, for callers that only ask whether a program fits. The same placements
+// fit in either order.
 enum class Wanted : uint8_t { kFastest, kAnyThatFits };
 
-// Lowers and schedules a placement with final shard orders. Under its memory limit, copies live no
-// longer than planned unless memory permits. `beat_us`: of WithinOptions.
+// Lowers and schedules a placement with final shard orders. Under its memory limit, copies live
+// longer than planned only if memory permits. `beat_us`: see WithinOptions.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
                            double* seconds_of_passes = nullptr,
                            double beat_us = std::numeric_limits<double>::infinity(),
                            Wanted wanted = Wanted::kFastest);
-// Whether what is computed again depends on the limit (recompute auto): then a program takes what
-// it takes, and not what was planned. 0: no limit.
+// Whether the choice of what is computed again depends on the limit (recompute auto). If so, the
+// memory of the program is compared with the limit, not the planned memory. 0: no limit.
 bool recomputes_within(const PreparedModel& model, double limit_bytes);
-// Per rank: ports, the optimizer state that the graph does not have, the arena and one session.
+// Bytes per rank: ports, optimizer state that is not in the graph, the arena and one session.
 int64_t bytes_of(const PreparedModel& model, const Program& program);
 
 }  // namespace shw

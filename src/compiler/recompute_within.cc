@@ -8,8 +8,9 @@
 namespace shw {
 namespace {
 
-// Steps of the programs that may be built, one for each choice: some tenths of a second. Where all
-// choices have more, those are built that are evenly apart, up to a size of the program.
+// Limits on the total steps of the programs built, one program per choice. Building kAllSteps takes
+// some tenths of a second. If the programs of all choices have more steps, only evenly spaced
+// choices are built. With more than kMostStepsOfAll, the search is that of choices_near_limit.h.
 constexpr uint64_t kAllSteps = 80'000;
 constexpr uint64_t kMostStepsOfAll = 400'000;
 
@@ -24,7 +25,8 @@ Result<Program> recompute_within(const Program& program, const Graph& graph, int
   const auto apart = static_cast<uint32_t>(steps_of_all / kAllSteps + 1);
   const bool with_parts = choices.count_with_parts() * steps <= kAllSteps;
   if (!is_large) SHW_RETURN_IF_ERROR(attempt_every_choice(attempts, apart, with_parts));
-  // Between those that are apart one may fit, where no other placement does.
+  // If only evenly spaced choices were tried and none fits, one between them may. The search for it
+  // is needed only if no other placement fits.
   if (is_large || (!attempts.fits() && apart > 1 && options.beat_us == kEndless))
     SHW_RETURN_IF_ERROR(attempt_choices_near_limit(attempts));
   if (options.fuse_bytes > 0 && attempts.fits()) SHW_RETURN_IF_ERROR(attempts.fuse_best());

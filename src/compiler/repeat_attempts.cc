@@ -19,10 +19,10 @@
 namespace shw {
 namespace {
 
-// A sum of prices and the simulator add them in different orders.
+// busy_us() and the simulator add prices in different orders, so their sums differ by rounding.
 constexpr double kRounding = 1e-9;
 
-// By node, 1: its tag says that it must be saved.
+// By node; 1: its tag says that its value must be saved.
 std::vector<uint8_t> kept_nodes(const Graph& graph) {
   std::vector<uint8_t> kept;
   for (uint32_t n = 0; n < graph.num_nodes(); ++n) {
@@ -34,12 +34,13 @@ std::vector<uint8_t> kept_nodes(const Graph& graph) {
   return kept;
 }
 
-// The arena of a program that is only tried is no tighter than it must be.
+// The scratch bytes if the arena had no gaps. An attempted program is packed only as tightly as the
+// limit requires, so its arena says little about its needs.
 int64_t least_scratch(const Program& p) {
   return scratch_bytes(p) - p.arena_bytes + p.live_peak_bytes;
 }
 
-// Of a scheduled program.
+// The peak of a scheduled program.
 int64_t scheduled_peak_bytes(const Program& p, bool with_groups) {
   if (!with_groups) return live_peak_bytes(p);
   return std::ranges::max(live_bytes(lives_of(p, groups_to_come(p)), p.steps.size()));
@@ -163,7 +164,7 @@ PassOptions RepeatAttempts::pass_options(const Room& room, const Shortening& sho
   return options;
 }
 
-// False: no rows can be split where they are to be.
+// False: `room` asks for split rows, but no rows can be split.
 bool RepeatAttempts::finish_unscheduled(Program& p, const Room& room, bool uses_host) const {
   if (uses_host) offload(p, options_.host);
   if (!options_.fuse_prices.collective_us) return !room.splits_rows;

@@ -1,5 +1,5 @@
-// Programs that compute something again, one after another: each is built, scheduled, measured
-// against a memory limit, and the best one is kept.
+// Tries programs that compute something again, one after another. Each is built, scheduled, and
+// measured against a memory limit; the best one is kept.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,21 +15,22 @@
 
 namespace shw {
 
-// What a program that is tried may spend.
+// The memory that an attempted program may spend to be faster.
 struct Room {
-  // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
-  // permits.
+  // A limit on the arena, which delays the start of collectives. INT64_MAX: they start as early as
+  // prefetching prefers.
   int64_t arena_limit_bytes = INT64_MAX;
   std::optional<int64_t> prefetch_bytes = {};
-  bool splits_rows = false;  // split_rows.h: its parts hold more
+  bool splits_rows = false;  // passes/split_rows.h; needs more memory
 };
 
-// What shorter lives were asked for, and what they cost.
+// How far the lives of values were to be shortened, and what that costs.
 struct Shortening {
   int64_t live_bytes = INT64_MAX;
   double more_us = 0;
-  // What only a group of fused steps will see did not count, and the order held little before. That
-  // mostly reaches further. Where groups are split in the end, it may not.
+  // Lives were shortened starting from an order that holds little, and values that only a group of
+  // fused steps will see did not count. This mostly reaches a lower peak, but may not if such a
+  // group is split in the end.
   bool with_groups = false;
 };
 
@@ -45,53 +46,56 @@ class RepeatAttempts {
   const WithinOptions& options() const { return options_; }
   Monitor& monitor() const { return monitor_; }
 
-  // Whether it fits; of what is too slow to be worth its packing, whether it could. False where
-  // rows are to be split and there are none to split: it is no other program. `p`: that of
-  // repeated_program(), with shorter lives if these were asked for.
+  // Whether the program fits. A program that is too slow to become the best one is not packed; for
+  // it, the result says whether it could fit. False if rows are to be split but there are none: the
+  // program would equal one without splitting. `p`: the result of repeated_program(), with lives
+  // already shortened as `shortening` says.
   Result<bool> attempt(const std::vector<Repeated>& repeated, const Room& room);
   Result<bool> attempt(Program p, const std::vector<Repeated>& repeated, const Room& room,
                        const Shortening& shortening);
-  // With as much room for collectives that start early as they want; if that does not fit, with
-  // none, and if that does, with some. (All of these: more room does not always give a faster
-  // order.) Then none of them depends on the limit, and a higher one gives no longer step.
+  // Tries the program with as much room for early collectives as they prefer. If that does not fit,
+  // tries no room; if that fits, tries several amounts in between. It tries all of these, since
+  // more room does not always give a faster order. No attempt depends on the limit, so a higher
+  // limit never gives a longer step.
   Status attempt_with_less_room(const Program& p, const std::vector<Repeated>& repeated,
                                 const Shortening& shortening, bool splits_rows = false);
-  // The best program once more, with rows split; with collectives fused where that makes the step
-  // shorter.
+  // Try the best program once more: with rows split, or with collectives fused. The new program is
+  // kept if its step is shorter.
   Status attempt_best_with_rows_split();
   Status fuse_best();
 
-  // One step after another, with equal gathers chained. `with_groups`: what lives are shortened of,
-  // in the order that holds little. In its own order a gradient would be reduced long after its
-  // product.
+  // The program with the repeated steps added, and with equal gathers chained; it is not scheduled
+  // yet. `with_groups`: its steps are in an order that holds little, as a basis for shortening
+  // lives. In the original order, a gradient would be reduced long after the product that makes it.
   Result<Program> repeated_program(const std::vector<Repeated>& repeated,
                                    bool with_groups = false) const;
   const LifeRules& life_rules(bool with_groups) const {
     return with_groups ? rules_with_groups_ : rules_;
   }
-  // For how long compute is busy, with the choice or in a program: no schedule takes less.
+  // The time for which compute is busy, under a choice or in a program. No schedule takes less.
   Result<double> least_us(const std::vector<Repeated>& repeated) const;
   static double busy_us(const Program& p);
 
-  // From now on: whether results wait in host memory; whether programs that are slower than the
-  // best one are left unpacked.
+  // These apply to later attempts: whether results wait in host memory; whether programs that are
+  // slower than the best one are left unpacked.
   void use_host(bool uses) { uses_host_ = uses; }
   void skip_slower(bool skips) { skips_slower_ = skips; }
-  // The limit, and host memory where it is used.
+  // The limit, plus the limit of host memory if it is used.
   int64_t bytes_in_both() const;
 
-  // Whether a program that takes so long, at least, may become the best one.
+  // Whether a program that takes at least this long may become the best one.
   bool may_win(double least_us) const;
   bool has_any() const { return best_.has_value(); }
   bool fits() const { return fits_; }
   double best_us() const { return best_us_; }
   double least_excess_us() const { return least_excess_us_; }
-  // The shortest with collectives as early as they want to start, since forget_free_us().
+  // The shortest step since forget_free_us() with collectives that start as early as they prefer,
+  // whether it fits or not.
   double free_us() const { return free_us_; }
   void forget_free_us() { free_us_ = kEndless; }
-  // What the last program took beside what it keeps.
+  // The scratch bytes of the last program, excluding what it keeps for the backward pass.
   int64_t beside_bytes() const { return beside_bytes_; }
-  // The best one, packed tightly. There must be one.
+  // The best program, packed tightly. There must be one.
   Result<Program> take_best();
 
  private:
@@ -114,8 +118,9 @@ class RepeatAttempts {
   LifeRules rules_, rules_with_groups_;
   std::optional<Best> best_;
   double best_us_ = 0;
-  // Of all that fit. The best one may repeat more, where the schedule hides that; its step is no
-  // longer than that of the one that repeats the least.
+  // The least excess (RepeatChoices::excess_us()) of all programs that fit. The best program may
+  // have more, where the schedule hides it: its step is no longer than that of the program with the
+  // least.
   double least_excess_us_ = kEndless;
   double free_us_ = kEndless;
   int64_t beside_bytes_ = 0;

@@ -1,4 +1,4 @@
-// What a program needs above its plan, point by point.
+// The memory that a program needs beyond its plan, point by point.
 #pragma once
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace shw {
 
-// By point of the memory model, the bytes that the lowered program holds above what was planned
-// there; zero where the program stays within the limit. Empty: it exceeds the limit at no point
-// that is known, or not at all.
+// For each point of the memory model, the bytes that the lowered program holds above what was
+// planned there; zero where the program stays within the limit. Empty: all are zero. The program
+// may still exceed the limit, at a step that corresponds to no point of the model.
 std::vector<double> bytes_above_plan(const PreparedModel& model, const Placed& placed,
                                      double limit_bytes);
 

@@ -1,5 +1,5 @@
 // One change of layout without a graph: how the ranks bring a tensor from one layout into another,
-// and what that takes.
+// and at what cost.
 #pragma once
 #include <string_view>
 
@@ -8,9 +8,9 @@
 namespace shw {
 
 // The plan of a program with one input, "input.0", and one output, "output": the same tensor in two
-// layouts. `type` is a tensor type, "f32[8192,8192]". Of the options, the mesh, the hardware and
-// the solver's count; layouts, pins and rules must not be given. INVALID_ARGUMENT: a layout that
-// the tensor cannot have.
+// layouts. `type` is a tensor type, "f32[8192,8192]". Only the mesh, the hardware and the solver's
+// options have an effect; layouts, pins and rules must not be given. INVALID_ARGUMENT: a layout
+// that the tensor cannot have.
 Result<Compiled> compile_reshard(std::string_view type, std::string_view from, std::string_view to,
                                  CompileOptions options, Monitor& monitor);
 

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kRounds = 8;           // two are mostly enough
 constexpr double kSamePrice = 1e-9;  // relative
-// A round takes as long as the first solve. Of a large graph for which that was much work (counted,
-// so that plans depend on no clock), it is not worth the 0.2 % that were found: LLaMA-2 7B on 2×2.
+// A round takes as long as the first solve. For a large graph whose first solve was much work, it
+// is not worth the gain: 0.2 % on LLaMA-2 7B, 2×2. Work is counted in cells, so that plans do not
+// depend on a clock.
 constexpr uint32_t kLargeGraph = 3000;
 constexpr uint64_t kMuchWork = 300'000'000;
 
@@ -24,8 +25,9 @@ bool is_too_large(const PreparedModel& model, const Placed& placed) {
 
 double us_of(const NodeCost& cost) { return cost.compute_us + cost.comm_us; }
 
-// Whether uses of a choice point may have something in common: two that lie otherwise, or one
-// that may lie as what it is a choice point of.
+// Whether uses of a choice point may have a version in common. This needs two uses in layouts other
+// than that of the choice point; or one, if the choice point's layout differs from that of its
+// operand.
 bool may_share(const Graph& graph, const Assignment& assignment) {
   std::vector<uint32_t> others(graph.num_nodes(), 0);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {

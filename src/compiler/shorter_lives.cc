@@ -8,11 +8,11 @@
 namespace shw {
 namespace {
 
-// Of what is live without, in eighths.
+// Levels, in eighths of the peak before shortening.
 constexpr int64_t kLevels[] = {7, 6, 5, 4, 3};
 
-// Makes lives ever shorter, as long as that helps. `go_on`: asked at each level, with what the
-// fullest step holds there.
+// Shortens lives level by level, as long as that lowers the peak. Calls `go_on` at each level, with
+// the bytes that the fullest step holds there; false ends the search.
 template <class F>
 Status at_levels(Program& p, const LifeRules& rules, F go_on) {
   const int64_t as_it_is = shorten_lives(p, INT64_MAX, rules).peak_bytes;
@@ -30,7 +30,7 @@ Status at_levels(Program& p, const LifeRules& rules, F go_on) {
   return {};
 }
 
-// A choice at the last level that it reaches.
+// The program of a choice at the lowest level that it reaches.
 struct Shortest {
   Program program;
   Shortening shortening;

@@ -1,4 +1,4 @@
-// From the texts of the options to constraints.
+// Translates the texts of the options into constraints.
 #pragma once
 #include "compiler/options.h"
 #include "placement/constraints.h"
@@ -6,8 +6,8 @@
 
 namespace shw {
 
-// All that the options ask for but saved placements, which need strategies. `orders_later`: see
-// PlacementConstraints.
+// All constraints of the options except saved placements, which need strategies. `orders_later`:
+// see PlacementConstraints.
 Result<PlacementConstraints> stated_constraints(const CompileOptions& options, const Mesh& mesh,
                                                 bool orders_later);
 // The same with saved placements.

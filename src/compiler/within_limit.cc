@@ -18,7 +18,7 @@ namespace shw {
 namespace {
 
 constexpr double kGiB = 0x1p30;
-constexpr uint32_t kFewNodes = 3000;  // tenths of a second for each placement
+constexpr uint32_t kFewNodes = 3000;  // up to this, a placement takes tenths of a second
 
 bool is_small(const PreparedModel& model) { return model.graph().num_nodes() <= kFewNodes; }
 
@@ -55,24 +55,27 @@ void note_peak(const PreparedModel& model, double limit_bytes, Placed& placed) {
 // something fits; then the problem is solved again, with the requested precision and the full
 // limit.
 //
-// Where what is computed again depends on the limit (recompute auto), a program takes less than was
-// planned. Then the first problem has no limit at all; the limit of each next one is what the last
-// placement was planned to take, minus what its program takes too much, at the most that can be
-// computed again. So the planned limit is the real one, relaxed by what repetition saves.
+// If recomputation depends on the limit (recompute auto), a program needs less memory than was
+// planned. Then the first problem has no limit at all. The limit of each next problem is the
+// planned peak of the last placement, minus the bytes by which its program exceeds the real limit
+// even with the most recomputation. So the planned limit is the real limit, relaxed by what
+// recomputation saves.
 //
-// For a small graph the planned limits do not depend on the real one: they fall from none to the
-// lowest that is found feasible. Each placement is asked for its fastest program that fits, and the
-// fastest of these is the answer. So a higher limit never gives a longer simulated step, and
-// another placement is taken where it costs less than repetition. Where none of these fits, it is
-// searched as if nothing were repeated: what is planned to fit does.
+// For a small graph, the planned limits do not depend on the real one: they fall from none to the
+// lowest feasible one that is found. For each placement the fastest program that fits is built, and
+// the fastest of these is the answer. So a higher limit never gives a longer simulated step, and
+// another placement is used where it costs less than recomputation. If none of these fits, the
+// search continues as if nothing were computed again, since a placement that is planned to fit does
+// fit.
 //
-// For a larger graph, placements and choices of what is repeated follow from each other in turn
-// (joint_prices.h), from the first that fits, until the placement stays or the step gets no
-// shorter.
+// For a larger graph, placement and recomputation are optimised in turn (joint_prices.h). This
+// starts from the first placement that fits, and ends when the placement does not change or the
+// step gets no shorter.
 //
-// A program can take less than was planned without that, too: what only a group of fused steps sees
-// takes no memory, policies repeat steps, and scratch may lie in the memory of outputs. So where
-// nothing is planned to fit, programs are asked as well before the limit is refused.
+// A program can need less than was planned without recompute auto, too. Values that only a group of
+// fused steps sees need no memory, policies repeat steps, and scratch may lie in the memory of
+// outputs. So if no placement is planned to fit, programs are built as well before the limit is
+// refused.
 class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
@@ -105,7 +108,7 @@ class MemoryLimitedSearch {
       relaxed_ = false;
       planned_.set(limit_);
       const Status planned = run_rounds(kRoughRounds, true);
-      const bool none = planned.code() == Code::kFailedPrecondition;  // none that is planned to fit
+      const bool none = planned.code() == Code::kFailedPrecondition;  // no plan fits
       if (!planned.ok() && !none) return planned;
     }
     if (repeats_ && relaxed_ && best_ && weighs_ == Weighs::kJoint)
@@ -125,7 +128,7 @@ class MemoryLimitedSearch {
     best_->stats.cells = cells_;
     return std::move(*best_);
   }
-  // Whether it fits or not.
+  // The placement whose program holds the least, whether it fits or not.
   Result<Placed> run_for_least() {
     SHW_RETURN_IF_ERROR(ask_all_placements());
     if (!least_) return Status(Code::kDeadlineExceeded, "no time to look for the lowest peak");
@@ -135,10 +138,10 @@ class MemoryLimitedSearch {
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
-  static constexpr uint32_t kPlacements = 5;  // of a small graph that are asked
+  static constexpr uint32_t kPlacements = 5;  // in the series of a small graph
   static constexpr uint32_t kJointRounds = 3;
-  static constexpr double kNextPeak = 0.65;  // of the last placement
-  static constexpr double kNearly = 0.03;    // of the lowest peak: is as good as that
+  static constexpr double kNextPeak = 0.65;  // of the last placement's peak
+  static constexpr double kNearly = 0.03;    // of the lowest peak: near enough to it
   static constexpr double kShareOfTime = 0.2;
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
@@ -151,7 +154,7 @@ class MemoryLimitedSearch {
     return !best_ && options_.relative_gap < kGapOfRounds;
   }
 
-  // Where nothing is planned to fit, a program still may.
+  // If no placement is planned to fit, a program still may, so more rounds build programs.
   Status run_planned_rounds() {
     Status planned = run_rounds(kRoughRounds, true);
     const bool none = planned.code() == Code::kFailedPrecondition;
@@ -160,12 +163,13 @@ class MemoryLimitedSearch {
     planned_.set(0);
     planned_.forget_copies();
     planned_.forget_reserve();
-    bound_ = -HUGE_VAL;  // of what is planned to fit
+    bound_ = -HUGE_VAL;  // the old bound is only for placements that are planned to fit
     const Status programs = run_rounds(kRelaxedRounds, false);
     return best_ || !(programs.ok() || is_unanswered(programs)) ? programs : planned;
   }
 
-  // Repeats until something fits; each round reserves more for what did not.
+  // Solves until a program fits. After each round whose program does not fit, tightens the planned
+  // limit.
   Status run_rounds(uint32_t max_rounds, bool rough) {
     for (uint32_t left = max_rounds; left > 0; --left) {
       const auto next = solve(rough || (relaxed_ && planned_.bytes() > 0), left);
@@ -182,7 +186,7 @@ class MemoryLimitedSearch {
         return {};
       }
       if (is_late()) return {};
-      if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
+      if (relaxed_)  // by ever larger steps: recomputation may save less at a lower planned limit
         planned_.set(next->memory.peak_bytes -
                      std::max(excess_bytes(*next), PlannedLimit::kMinStep * limit_) *
                          (1 << (max_rounds - left)));
@@ -215,12 +219,12 @@ class MemoryLimitedSearch {
 
   bool is_small() const { return shw::is_small(model_.model()); }
 
-  // The bound on placement and repetition together; and, of a larger graph, the placements that the
-  // repetition asks for.
+  // Finds the bound on placement and recomputation together. For a larger graph, also tries
+  // placements that suit the choice of what is computed again.
   Status weigh_repetition() {
     if (is_late() || recomputation(*best_->program).steps == 0) return {};
     const JointPrices joint(model_);
-    Monitor muted = quiet(monitor_);  // costs and bounds at other prices are none
+    Monitor muted = quiet(monitor_);  // its costs and bounds are at other prices
     const double limit = limit_ + static_cast<double>(model_.model().options().host_memory_bytes);
     const JointPrices::Bound bound = joint.bound(limit, best_->choice);
     const bool is_bound = model_.model().collectives().hardware().device.kernels.empty();
@@ -251,10 +255,11 @@ class MemoryLimitedSearch {
   }
   bool is_late() const { return deadline().passed(); }
 
-  // Otherwise there is none for such a large problem.
+  // Counting copies needs further rounds. If the first round used a large share of the time, there
+  // is no time for them.
   bool has_time_for_copies() const { return first_round_s_ <= kShareOfTime * time_s_; }
-  // Whether the next round counts more copies whatever the program takes, which then need not be
-  // known.
+  // True if the next round will count more copies regardless of the program. The program need not
+  // be built then.
   bool needs_no_program(const Placed& placed) const {
     return !relaxed_ && !planned_.has_reserve() && placed.memory.peak_bytes > limit_ &&
            has_time_for_copies() && planned_.can_count_copies(placed);
@@ -273,7 +278,7 @@ class MemoryLimitedSearch {
     return options_of(round, options);
   }
 
-  // What is planned with less memory than there is must still beat the best.
+  // A placement planned under a reduced limit is of use only if it is cheaper than the best one.
   double cost_below(bool is_bound) const {
     return best_ && !relaxed_ && !is_bound ? best_->objective_us : solver::kForbidden;
   }
@@ -310,8 +315,8 @@ class MemoryLimitedSearch {
 
   const ConstrainedModel& model_;
   const double limit_;
-  const bool repeats_;  // programs can take less than planned
-  bool relaxed_;        // so the planned limit is another than theirs
+  const bool repeats_;  // recompute auto: programs can hold less than planned
+  bool relaxed_;        // so the planned limit differs from the real one
   const Weighs weighs_;
   const Wanted wanted_;
   PlannedLimit planned_;
@@ -320,16 +325,17 @@ class MemoryLimitedSearch {
   const Deadline rough_deadline_;
   const double time_s_;  // until the deadline; infinity: none
   Monitor& monitor_;
-  double too_much_ = 0;                            // bytes of the last program above the limit
+  double too_much_ = 0;                            // by which the last program exceeds the limit
   std::shared_ptr<const solver::WarmStart> warm_;  // of the last round
-  std::optional<Placed> best_, least_;  // the best placement that fits; of a series, the smallest
-  double beat_us_;        // the simulated step of the best, if it is asked, or of another one
-  const bool must_beat_;  // there was another one from the start
+  // The best placement that fits; and in a series, the one whose program holds the least.
+  std::optional<Placed> best_, least_;
+  double beat_us_;        // the simulated step to beat
+  const bool must_beat_;  // another placement that fits was known from the start
   double bound_ = -HUGE_VAL;
   double first_round_s_ = 0, lowering_s_ = 0;
   bool out_of_time_ = false;
   uint32_t rounds_ = 0;
-  uint64_t cells_ = 0;  // of the rounds that found something
+  uint64_t cells_ = 0;  // summed over the rounds that found something
 };
 
 }  // namespace
@@ -369,7 +375,7 @@ bool asks_series(const PreparedModel& model, double limit_bytes) {
 
 Result<Placed> least_with_repetition(const ConstrainedModel& model,
                                      const solver::SolveOptions& options, Monitor& monitor) {
-  constexpr double kTooLittle = 1;  // so as much as possible is repeated
+  constexpr double kTooLittle = 1;  // 1 byte, so as much as possible is computed again
   return MemoryLimitedSearch(model, kTooLittle, options, Weighs::kPlacements, Wanted::kFastest,
                              monitor)
       .run_for_least();

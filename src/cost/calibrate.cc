@@ -30,7 +30,7 @@ Result<MeasuredGroup> group_of(const Measurement& m, const Hardware& hardware) {
   const std::string shape = std::to_string(m.nodes) + " × " + std::to_string(m.devices_per_node);
   if (m.nodes < 1 || m.devices_per_node < 1 || m.nodes * m.devices_per_node < 2)
     return invalid_argument("calibrate: a group of " + shape + " devices");
-  // A single node without NCCL's model: the other devices of the node are irrelevant.
+  // For a single node without NCCL's model, the other devices of the node are irrelevant.
   const bool alone = m.nodes == 1 && !hardware.nccl;
   if (m.devices_per_node > per_node || (!alone && per_node % m.devices_per_node != 0))
     return invalid_argument("calibrate: measured " + shape + " devices, but nodes of '" +

@@ -1,10 +1,10 @@
 // Derives a description of links from measured collectives.
 //
-// The result has two parts. The parameters of the model (bandwidths, latencies) are fitted so that
-// its prices are closest to the measurements; they apply to groups of every shape. In addition, up
-// to three straight lines fit the measurements of each measured shape and replace the model there,
-// because models are coarse: NCCL switches protocols as messages grow, and its tables for a single
-// node have no parameters.
+// A calibration has two parts. The parameters of the model (bandwidths, latencies) are fitted so
+// that its prices are closest to the measurements; they apply to groups of every shape. In
+// addition, up to three straight lines fit the measurements of each measured shape and replace the
+// model there, because models are coarse: NCCL switches protocols as messages grow, and its tables
+// for a single node have no parameters.
 #pragma once
 #include <span>
 #include <string>
@@ -31,7 +31,7 @@ struct FitError {
 };
 
 struct CalibratedCollective {
-  FitError base, model, lines;  // before; with fitted parameters; with the lines
+  FitError base, model, lines;  // before; with fitted parameters; with lines
 };
 struct CalibratedFigure {
   std::string name;  // as in descriptions: "nccl.inter_gb_per_s"

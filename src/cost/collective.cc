@@ -121,8 +121,9 @@ GroupTopology CollectiveModel::derive_topology(const Mesh& mesh, uint32_t mask) 
   return group;
 }
 
-// All groups of the mesh communicate at once. Where their ranks share cores, which do the work, a
-// group that was measured alone had as many of them as it has ranks, or all.
+// The factor by which a collective is slower because ranks share cores, which run the collectives.
+// All groups of the mesh communicate at once. But a group that was measured alone had one core per
+// rank, or all cores if it has more ranks.
 double CollectiveModel::waiting_for_cores(int64_t group_ranks) const {
   const auto cores = static_cast<double>(hardware_.device.shared_cores);
   if (cores == 0) return 1;
@@ -142,7 +143,7 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, con
   } else if (uses_nccl_) {
     add_nccl_terms(*hardware_.nccl, group, collective, prices_);
   } else {
-    int64_t extent = 1;  // ranks between the ends of the group
+    int64_t extent = 1;  // number of ranks that the group spans
     for (int d = std::countr_zero(mask); d < mesh.rank(); ++d) extent *= mesh.size(d);
     prices_.terms.push_back(default_model_term(hardware_.ring, group.ranks,
                                                extent > hardware_.devices_per_node(), collective));
@@ -160,7 +161,8 @@ Basis CollectiveModel::basis_of(Collective collective, const GroupTopology& grou
   if (group.ranks == 1) return Basis::kAnalytical;
   if (measurement_of(hardware_, group, collective) != nullptr) return Basis::kMeasured;
   if (uses_nccl_) return nccl_basis(*hardware_.nccl, group, collective);
-  // Ranks that share cores are all alike: the model was fitted to groups of other sizes.
+  // If ranks share cores, all ranks are equivalent, so a model fitted to groups of other sizes
+  // applies: the price is interpolated.
   const bool fits = hardware_.device.shared_cores > 0 &&
                     std::ranges::any_of(hardware_.measured, [&](const MeasuredCollective& m) {
                       return m.collective == collective;

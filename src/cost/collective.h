@@ -1,4 +1,4 @@
-// The price of a collective on one mesh of one machine.
+// Prices collectives on one mesh of one machine.
 //
 // create() reduces everything that depends on the mesh to a few numbers per group of mesh dims.
 // us() then takes tens of nanoseconds, allocates nothing and is thread-safe.
@@ -17,24 +17,24 @@ namespace shw::cost {
 class CollectiveModel {
  public:
   // Uses NCCL's model if the hardware has one and the mesh fills whole nodes, otherwise the default
-  // model. Under kFull also if the mesh is part of one node, for which NCCL's formulas hold as
-  // well. INVALID_ARGUMENT: a parameter is not positive.
+  // model. kFull also uses NCCL's model if the mesh is part of one node, since NCCL's formulas hold
+  // there as well. INVALID_ARGUMENT: a parameter is not positive.
   static Result<CollectiveModel> create(const Hardware& hardware, const Mesh& mesh,
                                         PriceRules rules = PriceRules::kCompat);
 
   // Ranks are placed row-major: rank r is on node r / gpus_per_node.
   GroupTopology topology(int mesh_dim) const { return topology_of(1u << mesh_dim); }
-  // The combined group over several mesh dims, or parts of them, a bit each by their numbers
-  // (Mesh); at least one.
+  // The combined group over several mesh dims or parts of them. The mask has a bit for each axis
+  // number (Mesh), and at least one bit set.
   GroupTopology topology_of(uint32_t axes_mask) const { return group(axes_mask).topology; }
 
-  // `bytes`: per rank; for all-gather after the gather, for reduce-scatter before the scatter. A
-  // group of one rank costs nothing.
+  // `bytes`: per rank; for an all-gather after it, for a reduce-scatter before it. A group of one
+  // rank costs nothing.
   double us(Collective collective, int mesh_dim, int64_t bytes) const {
     return us_combined(collective, 1u << mesh_dim, bytes);
   }
   double us_combined(Collective collective, uint32_t axes_mask, int64_t bytes) const;
-  // What that price rests on, whatever the size.
+  // The basis of that price. It does not depend on the size.
   Basis basis(Collective collective, uint32_t axes_mask) const {
     return group(axes_mask).basis[static_cast<size_t>(collective)];
   }

@@ -1,4 +1,4 @@
-// A collective model for clusters of which only the links are known (RingConfig). With the default
+// A model of collectives for clusters where only the links are known (RingConfig). With the default
 // parameters it is PyTorch's model, which the reference planner falls back to.
 #pragma once
 #include "cost/hardware.h"

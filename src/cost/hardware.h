@@ -1,5 +1,6 @@
-// A machine as the cost models see it: the rates of one device, and how devices are connected. It
-// can be described in a file (capi/HARDWARE.md), which hardware_description.h reads and writes.
+// A machine as seen by the cost models: the rates of one device, and the links between devices. A
+// machine can be described in a file (capi/HARDWARE.md); hardware_description.h reads and writes
+// such files.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,18 +19,17 @@ struct DeviceSpec {
   double memory_bytes_per_s = 0;
   // Per second; 0: unknown.
   double flops_f64 = 0, flops_f32 = 0, flops_f16 = 0, flops_bf16 = 0, flops_i8 = 0;
-  double flops_f8 = 0;          // of both kinds of 8-bit floats
-  double host_bytes_per_s = 0;  // to host memory, or from it; 0: unknown, or it has no other memory
-  double efficiency =
-      0.70;  // share of these rates that is reached in practice (meta-pytorch/autoparallel)
-  double launch_us = 7.0;  // lower bound of any kernel
-  // Cores that the ranks of a job share, where each is a thread of one machine, which then do the
-  // collectives, too; 0: each rank has a device of its own.
+  double flops_f8 = 0;          // for both 8-bit float dtypes
+  double host_bytes_per_s = 0;  // in either direction; 0: unknown, or the device uses host memory
+  double efficiency = 0.70;  // share of these rates reached in practice (meta-pytorch/autoparallel)
+  double launch_us = 7.0;    // the least time of any kernel
+  // The cores that all ranks of a job share, if ranks are threads of one machine. These cores run
+  // the collectives, too. 0: each rank has its own device.
   int64_t shared_cores = 0;
-  std::vector<KernelTimes> kernels = {};  // measured; the rates above serve all others
+  std::vector<KernelTimes> kernels = {};  // measured; other kernels use the rates above
 };
 
-// How much longer a device takes because the job has more ranks than there are cores.
+// The factor by which a device is slower because the job has more ranks than cores.
 double sharing(const DeviceSpec& device, int64_t ranks);
 
 enum class Architecture : uint8_t { kAmpere = 0, kHopper = 1, kBlackwell = 2 };
@@ -41,7 +41,7 @@ struct NcclConfig {
   bool nvswitch = true;
   int num_channels = 16;
   bool has_collnet = false;
-  double net_latency_us = 0;  // of the network, in addition to NCCL's own figure
+  double net_latency_us = 0;  // of the network; added to NCCL's own figure
 };
 
 // One bandwidth and one latency per hop within a node, and one of each between nodes. The defaults
@@ -66,7 +66,7 @@ struct MeasuredCollective {
   std::vector<Line> lines;
 };
 
-// What a figure of a description rests on. Tables of kernels and collectives are measured.
+// The basis of a figure in a description. Tables of kernels and collectives are always measured.
 struct FigureBasis {
   std::string figure;  // "device.memory_bytes_per_s"
   Basis basis = Basis::kMeasured;
@@ -78,7 +78,7 @@ struct Hardware {
   DeviceSpec device;
   std::optional<NcclConfig> nccl;            // nullopt: `ring` prices every collective
   RingConfig ring;                           // also prices meshes that do not fill whole nodes
-  std::vector<MeasuredCollective> measured;  // override both for groups of exactly that shape
+  std::vector<MeasuredCollective> measured;  // these override both for groups of exactly that shape
   std::vector<FigureBasis> bases = {};       // of figures whose basis is known
 
   int64_t devices_per_node() const { return nccl ? nccl->gpus_per_node : ring.devices_per_node; }

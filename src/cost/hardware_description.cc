@@ -159,7 +159,7 @@ Status read_kernel(const JsonValue& value, const std::string& place, KernelTimes
   return in.finish();
 }
 
-// Replaces those of the base.
+// Reads a list that replaces that of the base.
 template <class T, class Read>
 Status read_list(const JsonValue& array, const std::string& place, Read&& read,
                  std::vector<T>& out) {

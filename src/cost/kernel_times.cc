@@ -6,7 +6,8 @@
 namespace shw::cost {
 namespace {
 
-// A place on one axis: between point `at` and the next, and the factor beyond the last.
+// The position of a size on one axis: between point `at` and the next, or by a factor beyond the
+// last point.
 struct AxisPlace {
   size_t at = 0;
   double share = 0, log_factor = 0;
@@ -28,7 +29,7 @@ struct AxisPlace {
   }
 };
 
-// Of the points around a place, with the axes from `axis` on still to be chosen.
+// Interpolates between the points around a place, along the axes from `axis` on.
 double log_us(const KernelTimes& times, std::span<const AxisPlace> places, size_t axis,
               size_t point) {
   if (axis == places.size()) return std::log(times.us[point]);

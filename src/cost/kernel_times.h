@@ -1,4 +1,4 @@
-// What kernels take on one device, measured at a few sizes, and what that says of other sizes.
+// Times of kernels on one device, measured at a few sizes and interpolated between them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,17 +22,18 @@ namespace shw::cost {
 //                                          that the kernel walks in one loop, at most kLongRow
 struct KernelTimes {
   static constexpr size_t kMaxAxes = 3;
-  static constexpr int64_t kLongRow = 256;  // longer ones take as long for an element
-  // What a kernel adds to a group of steps that is one loop: no launch, operands, results.
+  static constexpr int64_t kLongRow = 256;  // longer rows have the same time per element
+  // The suffix for what a kernel adds to a group of steps that run as one loop: its time without
+  // launch, operands and results.
   static constexpr std::string_view kFused = ".fused";
-  std::string kernel;                       // as in programs: "exp"
+  std::string kernel;                       // as named in programs: "exp"
   Dtype dtype = Dtype::kF32;                // of its first operand
   std::vector<std::vector<int64_t>> sizes;  // by axis, ascending
-  std::vector<double> us;                   // by point, the last axis fastest; a launch included
+  std::vector<double> us;                   // by point, the last axis fastest; includes a launch
   bool operator==(const KernelTimes&) const = default;
 };
 
-// What one launch does: `times` as much as at these sizes.
+// The work of one launch: `times` times the work at these sizes.
 struct KernelWork {
   std::string_view kernel;
   Dtype dtype = Dtype::kF32;
@@ -43,12 +44,12 @@ struct KernelWork {
 // Times of that kernel and dtype; null: it was not measured.
 const KernelTimes* find_times(std::span<const KernelTimes> all, std::string_view kernel,
                               Dtype dtype);
-// The same, otherwise of that kernel in f32, otherwise of the kernel whose
-// variant it is ("mm" of "mm.tn"); null: none of these was measured.
+// The same; otherwise the times of that kernel in f32; otherwise those of the kernel of which it is
+// a variant ("mm" for "mm.tn"). Null: none of these was measured.
 const KernelTimes* times_of(std::span<const KernelTimes> all, std::string_view kernel, Dtype dtype);
 
-// Between points the logarithm of the time is linear in the logarithms of the sizes. Beyond the
-// largest size the time is proportional to the size; below the smallest it stays what it is there.
+// Between points the logarithm of the time is linear in the logarithms of the sizes. Above the
+// largest size, the time is proportional to the size. Below the smallest, it is constant.
 double us_at(const KernelTimes& times, const std::array<int64_t, KernelTimes::kMaxAxes>& sizes);
 
 }  // namespace shw::cost

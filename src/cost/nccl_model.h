@@ -42,7 +42,7 @@ Ramp nccl_ring_ramp(int64_t nodes);
 // Whether the group has tabulated measurements (NVSwitch clusters of several nodes).
 bool nccl_has_multi_node_table(const NcclConfig& config, const GroupTopology& group);
 
-// What the terms of add_nccl_terms() rest on.
+// The basis of the terms of add_nccl_terms().
 Basis nccl_basis(const NcclConfig& config, const GroupTopology& group, Collective collective);
 
 // Appends every way to run the collective to `out`; at least one. group.ranks ≥ 2.

@@ -27,9 +27,9 @@ enum class PriceRules : uint8_t {
          // NCCL's model prices parts of a node too
 };
 
-// What a price rests on.
+// The basis of a price.
 enum class Basis : uint8_t {
-  kMeasured = 1,      // measurements of groups of that very shape
+  kMeasured = 1,      // measurements of groups of exactly this shape
   kInterpolated = 2,  // measurements of groups of other shapes
   kAnalytical = 3,    // a formula and the figures of the hardware
   kFallback = 4,      // a simpler formula, where the proper one does not apply
@@ -64,7 +64,7 @@ struct PriceTerm {
   bool operator==(const PriceTerm&) const = default;
 };
 
-// Filled by the models.
+// The terms and ramps of all collectives; the models fill them.
 struct PriceTerms {
   std::vector<PriceTerm> terms;
   std::vector<Ramp> ramps;

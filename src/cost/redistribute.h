@@ -3,8 +3,8 @@
 // Follows the reference planner's rules (meta-pytorch/autoparallel,
 // cost_models/collective_runtime_estimation, a54c252): one collective per mesh dim, plus the copies
 // that a collective along a tensor dim other than the first needs. It ignores shard orders and
-// collectives over combined groups; if these matter, placement/ uses the prices of lowering's
-// redistribution planner.
+// collectives over combined groups; where these matter, placement/ uses the prices of the
+// redistribution planner (redistribution/).
 #pragma once
 #include <limits>
 #include <span>
@@ -23,7 +23,8 @@ struct ValueMeta {
 };
 ValueMeta value_meta(const TensorType& type);
 
-// µs; infinite if no collective leads from `from` to `to` (nothing else can become a partial).
+// µs. Infinite if no collectives lead from `from` to `to`: only a partial can remain or become a
+// partial.
 double redistribute_us(const CollectiveModel& model, const Roofline& roofline, double global_bytes,
                        bool contiguous, const Layout& from, const Layout& to,
                        PriceRules rules = PriceRules::kCompat);

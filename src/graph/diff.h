@@ -1,5 +1,5 @@
-// The first difference between two graphs, in words: for tests, and for people who ask what a
-// rewrite or another framework version changed.
+// Describes the first difference between two graphs in words: for tests, and for users who want to
+// see what a rewrite or another framework version changed.
 #pragma once
 #include <string>
 

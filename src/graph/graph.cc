@@ -163,7 +163,7 @@ UserTable::UserTable(const Graph& graph) : first_(graph.num_nodes() + 1, 0) {
 
 namespace {
 
-// At the hints the expressions are the numbers.
+// Checks that the expressions give the numbers at the hints.
 Status check_exprs(std::span<const Expr> exprs, std::span<const int64_t> numbers,
                    const GraphSymbols& symbols, std::span<const int64_t> hints) {
   if (exprs.size() != numbers.size())

@@ -41,7 +41,7 @@ enum class InputRole : uint8_t {
   kOptimizerState = 6,
   kConstant = 7  // a small tensor that the graph carries with it
 };
-// What training changes and keeps: parameters, and what their optimizer holds beside them.
+// What training changes and keeps: parameters, and the state of their optimizer.
 constexpr bool is_trained(InputRole role) {
   return role == InputRole::kParameter || role == InputRole::kOptimizerState;
 }
@@ -59,7 +59,7 @@ enum class Recompute : uint8_t {
   kMustRecompute = 4
 };
 
-// Where a node comes from, as far as planning needs it. Rewrites preserve it.
+// The origin of a node, as far as planning needs it. Rewrites preserve it.
 struct NodeMeta {
   Phase phase = Phase::kForward;
   Recompute recompute = Recompute::kUnset;
@@ -70,7 +70,7 @@ struct NodeMeta {
   bool operator==(const NodeMeta&) const = default;
 };
 
-// Of a node with op input.
+// Describes a node with op input.
 struct InputInfo {
   NodeId node = {};
   InputRole role = InputRole::kInput;
@@ -103,15 +103,15 @@ struct EntryInfo {
   std::vector<uint32_t> outputs;  // indices into Graph::outputs(), ascending
   std::vector<uint32_t> after;    // entries that ran earlier in the same session: their results are
                                   // reused
-  // Of a bucket (rewrite/expand_symbols.h): the entry that it belongs to, and the size of each
-  // symbol; -1: the entry does not depend on it.
+  // If the entry is a bucket (rewrite/expand_symbols.h): the entry that it belongs to, and the size
+  // of each symbol. -1: the entry does not depend on that symbol.
   std::string bucket_of = {};
   std::vector<int64_t> bucket = {};
   bool operator==(const EntryInfo&) const = default;
 };
 
-// Sizes that are known only at run time. Types and attributes hold numbers, those at the hints of
-// the symbols; their expressions are kept here.
+// Sizes that are known only at run time. Types and attributes in the graph hold numbers: the values
+// at the hints of the symbols. The expressions are kept here.
 struct GraphSymbols {
   std::vector<Symbol> table;
   std::map<std::pair<uint32_t, uint32_t>, Exprs> shapes;         // by node and result: one per dim
@@ -162,7 +162,7 @@ class Graph {
     return {results_.data() + nodes_[n].first_result, nodes_[n].num_results};
   }
   bool is_tuple(NodeId n) const { return nodes_[n].is_tuple; }
-  // Of a node that is not a tuple.
+  // The type of a node that is not a tuple.
   const TensorType& type(NodeId n) const { return *results_[nodes_[n].first_result]; }
 
   std::span<const InputInfo> inputs() const { return inputs_; }
@@ -180,7 +180,7 @@ class Graph {
   // errors and programs refer to it. In a graph that no rewrite built: the node itself.
   NodeId origin(NodeId n) const;
   const std::string& origin_name(NodeId n) const;
-  // This graph is being built from `source` by a rewrite: every node needs set_origin().
+  // Call it when a rewrite builds this graph from `source`. Every node then needs set_origin().
   void derive_from(const Graph& source);
   void set_origin(NodeId n, NodeId origin);
 
@@ -220,10 +220,10 @@ class UserTable {
   std::vector<NodeId> users_;
 };
 
-// INVALID_ARGUMENT: symbols, or expressions of them, that contradict each other or the numbers,
-// which are their values at the hints.
+// INVALID_ARGUMENT: symbols or their expressions contradict each other, or do not give the numbers
+// in the graph at the hints.
 Status check_symbols(const Graph& graph);
 
-uint64_t fingerprint(const Graph& graph);  // of everything that can change a plan
+uint64_t fingerprint(const Graph& graph);  // covers everything that can change a plan
 
 }  // namespace shw

@@ -1,6 +1,6 @@
-// The closed list of operations that a graph can contain. Names and meaning are those of ATen core,
-// without vendor prefix; what each one does, costs and allows is in src/ops/<file>.cc. Files store
-// the name, never the number.
+// The closed list of operations that a graph can contain. Names and meanings are those of ATen
+// core, without vendor prefix. What each operation does, what it costs, and which layouts it allows
+// is in src/ops/<file>.cc. Files store the name, never the number.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -15,7 +15,7 @@ namespace {
 
 namespace fb = flatbuffers;
 
-// Depth 5 is what the schema needs; tables are what 10^6 nodes with a few attributes each need.
+// The schema needs depth 5. The limit on tables allows 10^6 nodes with a few attributes each.
 constexpr fb::uoffset_t kMaxDepth = 16;
 constexpr fb::uoffset_t kMaxTables = 1u << 23;
 constexpr size_t kAlignment = 16;
@@ -72,7 +72,7 @@ class Reader {
     return {};
   }
 
-  // All unknown operations at once: who ports a model wants the whole list.
+  // Reports all unknown operations at once, because someone who ports a model needs the whole list.
   Status check_ops() {
     std::map<std::string, int64_t> unknown;
     for (fb::uoffset_t i = 0; i < count(file_.nodes()); ++i) {
@@ -342,7 +342,8 @@ class Reader {
   std::vector<std::optional<TensorType>> results_;  // the same
 };
 
-// An aligned copy where the bytes need one: FlatBuffers checks offsets, not the base address.
+// Copies the bytes to aligned memory if necessary: FlatBuffers checks offsets, but not the base
+// address.
 std::span<const uint8_t> aligned(std::span<const uint8_t> bytes,
                                  std::unique_ptr<std::max_align_t[]>* storage) {
   static_assert(alignof(std::max_align_t) >= kAlignment);

@@ -1,8 +1,8 @@
-// Graph from bytes (schemas/graph.fbs). Nothing of the bytes is trusted: size limit, alignment,
-// file identifier, FlatBuffers verifier, then everything that the schema cannot say: indices in
-// range and before their use, known names and enumerators, sane types, limits on what is
-// materialised. What needs knowledge of the operations (operand counts, shapes) is in
-// rewrite/verify.h.
+// Reads a graph from bytes (schemas/graph.fbs). The bytes are not trusted. The reader checks the
+// size limit, the alignment and the file identifier, and runs the FlatBuffers verifier. Then it
+// checks everything that the schema cannot express: indices are in range and defined before their
+// use, names and enumerators are known, types are sane, and limits on memory hold. Checks that need
+// knowledge of the operations (operand counts, shapes) are in rewrite/verify.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +15,10 @@ namespace shw {
 
 inline constexpr uint32_t kGraphFormatVersion = 1;
 
-// Refused beyond these, before memory is spent. FlatBuffers lets several fields share one string or
-// vector, so a small file could otherwise ask for a huge graph.
+// A graph beyond these limits is refused before memory is allocated. FlatBuffers lets several
+// fields share one string or vector, so a small file could otherwise describe a huge graph.
 struct GraphLimits {
-  size_t max_bytes =
-      size_t{256} << 20;  // of the file; weights are not in it (32-layer LLaMA: 2 MB)
+  size_t max_bytes = size_t{256} << 20;  // of the file, which has no weights (32-layer LLaMA: 2 MB)
   uint32_t max_nodes = 1u << 20;
   uint32_t max_list_items = 1u << 23;  // operands, results and attribute values, all together
   uint32_t max_string_bytes = 4096;    // one name or path
@@ -29,8 +28,9 @@ struct GraphLimits {
   size_t max_data_bytes = size_t{16} << 20;     // of all constants together
 };
 
-// INVALID_ARGUMENT for bytes that are no graph, UNIMPLEMENTED for what the format can say but we
-// cannot do yet; with the node at fault where there is one. Bytes may lie at any address.
+// INVALID_ARGUMENT: the bytes are not a graph. UNIMPLEMENTED: the format permits the graph, but the
+// library does not support it yet. The status names the node at fault if there is one. The bytes
+// need no alignment.
 Result<Graph> read_graph(std::span<const uint8_t> bytes, const GraphLimits& limits = {});
 
 }  // namespace shw

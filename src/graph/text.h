@@ -1,5 +1,5 @@
-// The text form of a graph (.swt): for tests, diffs and people. Complete:
-// parse_graph(print_graph(g)) gives g again, metadata included.
+// The text form of a graph (.swt), for tests, diffs and human readers. It is complete:
+// parse_graph(print_graph(g)) gives g again, including metadata.
 //
 //   // a comment
 //   input param.w: %w : f32[64,32] {module="proj"}
@@ -30,12 +30,12 @@ namespace shw {
 
 std::string print_graph(const Graph& graph);
 
-// Whether bytes are meant as the text form: they begin as a line of it does, behind space and
-// comments.
+// Whether the bytes are the text form: after white space and comments, they begin like a line of
+// it.
 bool is_graph_text(std::span<const uint8_t> bytes);
 
-// INVALID_ARGUMENT with line and column for what is not a graph. Checks names and structure, not
-// shapes: see rewrite/verify.h.
+// INVALID_ARGUMENT, with line and column: the text is not a graph. Checks names and structure, but
+// not shapes: see rewrite/verify.h.
 Result<Graph> parse_graph(std::string_view text);
 
 }  // namespace shw

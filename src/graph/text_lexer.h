@@ -1,4 +1,4 @@
-// Words, numbers and quoted texts of the text form, with places for messages.
+// The lexer of the text form: words, numbers and quoted texts, with positions for messages.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -10,12 +10,12 @@
 
 namespace shw::text {
 
-// Characters of the text, with the place of the last token for messages.
+// Reads the text, and remembers the position of the last token for messages.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  // Skips white space and comments, and remembers the place.
+  // Skips white space and comments, and remembers the position.
   char peek() {
     while (at_ < text_.size()) {
       if (text_[at_] == '/' && at_ + 1 < text_.size() && text_[at_ + 1] == '/')
@@ -34,7 +34,7 @@ class Lexer {
     ++at_;
     return true;
   }
-  // Directly at the place, without skipping anything.
+  // Accepts a character at the current position, without skipping anything.
   bool accept_here(char c) {
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;
@@ -60,7 +60,7 @@ class Lexer {
     if (accept(c)) return {};
     return fail(std::string("expected '") + c + "'");
   }
-  // After the opening quote.
+  // Reads a quoted text after its opening quote.
   Status quoted_rest(std::string* out) {
     out->clear();
     while (at_ < text_.size() && text_[at_] != '"') {

@@ -1,4 +1,5 @@
-// What printer and parser of the text form agree on: plain words, quoting, metadata keys.
+// Conventions that the printer and the parser of the text form share: plain words, quoting,
+// metadata keys.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,7 +16,7 @@ constexpr bool is_word_char(char c) {
          c == '.' || c == '$' || c == '-';
 }
 
-// Indices are enumerators.
+// Indexed by the enumerators of Recompute.
 inline constexpr std::array<std::string_view, 2> kPhases = {"forward", "backward"};
 inline constexpr std::array<std::string_view, 5> kRecompute = {
     "unset", "must_save", "prefer_save", "prefer_recompute", "must_recompute"};
@@ -25,8 +26,8 @@ std::string quote(std::string_view s);
 // Two hexadecimal digits a byte.
 std::string hex(std::span<const uint8_t> bytes);
 
-// How the outputs refer to input i: "tok.weight" for the parameter of that name, else
-// "buffer.freqs_cis"; "#3" where that is no plain word or not unique.
+// The name by which outputs refer to input i: "tok.weight" for the parameter of that name; for
+// others the full name, "buffer.freqs_cis"; "#3" if the name is not a plain word or not unique.
 std::vector<std::string> input_references(const Graph& graph);
 
 }  // namespace shw::text

@@ -68,7 +68,7 @@ class Parser {
     return {};
   }
 
-  // %name, %7, or %#7 "name": the name of the node that comes next.
+  // %name, %7, or %#7 "name": the name of the next node.
   Status definition(std::string* name) {
     SHW_RETURN_IF_ERROR(lex_.expect('%'));
     const NodeId next{graph_.num_nodes()};
@@ -229,20 +229,21 @@ class Parser {
     return {};
   }
 
-  // A word, or an expression such as 2*cache+1, in which * stands between words.
+  // A word, or an expression such as 2*cache+1, whose words are joined by *.
   std::string expression() {
     std::string text(lex_.word());
     while (lex_.accept_here('*')) text += "*" + std::string(lex_.word_here());
     return text;
   }
 
-  // What an attribute of the next node is made of.
+  // Keeps the expressions of an attribute of the next node.
   void keep(AttrKey key, AttrExprs exprs) {
     if (has_symbols(exprs.exprs))
       graph_.symbols().attributes.emplace(std::pair(graph_.num_nodes(), key), std::move(exprs));
   }
 
-  // After the opening bracket. Expressions of symbols only where `exprs` is given.
+  // Reads a list after its opening bracket. Expressions of symbols are allowed only if `exprs` is
+  // given.
   Status integers(char close, std::vector<int64_t>* out, Exprs* exprs) {
     const std::span<const Symbol> symbols = graph_.symbols().table;
     while (!lex_.accept(close)) {
@@ -303,7 +304,7 @@ class Parser {
     return {};
   }
 
-  // {key=value, …} or nothing; what is of an input only where `input` is not null.
+  // {key=value, …} or nothing. Keys of inputs are allowed only if `input` is not null.
   Status metadata(NodeMeta* meta, InputInfo* input) {
     if (!lex_.accept('{')) return {};
     bool first = true;

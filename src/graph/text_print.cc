@@ -40,7 +40,7 @@ bool is_word(std::string_view s) {
   return !s.empty();
 }
 
-// Numbers of the entries that share their text with another one become true in the result.
+// For each text: whether another entry has the same text.
 std::vector<bool> shared(const std::vector<std::string>& texts) {
   std::unordered_map<std::string_view, size_t> first;
   std::vector<bool> is_shared(texts.size(), false);
@@ -206,7 +206,7 @@ class Printer {
 
   void print_outputs() {
     const std::vector<std::string> inputs = text::input_references(graph_);
-    constexpr size_t kFewOutputs = 4;  // more stand on lines of their own
+    constexpr size_t kFewOutputs = 4;  // more are written one per line
     const bool many = graph_.outputs().size() > kFewOutputs;
     out_ += "return";
     const char* separator = "";

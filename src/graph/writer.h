@@ -1,5 +1,6 @@
-// Graph to bytes (schemas/graph.fbs). The same graph gives the same bytes on every machine, and
-// what this function wrote comes back byte by byte from write_graph(read_graph(bytes)).
+// Writes a graph to bytes (schemas/graph.fbs). The same graph gives the same bytes on every
+// machine. For bytes that this function wrote, write_graph(read_graph(bytes)) gives the same bytes
+// again.
 #pragma once
 #include <cstdint>
 #include <vector>

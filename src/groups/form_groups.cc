@@ -10,22 +10,23 @@
 namespace shw {
 namespace {
 
-constexpr int64_t kSliceElements = 8192;  // of the largest operand: with its neighbours in an L1
-                                          // cache, or not far from it
+constexpr int64_t kSliceElements = 8192;  // of the largest operand: with others in an L1 cache, or
+                                          // nearly
 constexpr uint32_t kMostBehind = 6, kLookAhead = 8;
-constexpr int64_t kSmallShare = 16;        // a step with so much less than the group runs behind it
+constexpr int64_t kSmallShare = 16;  // steps this many times smaller than the group run behind it
 constexpr int64_t kLeastElements = 16384;  // below, a launch costs more than the memory
 
-// Steps that run in slices, and steps among them that move in front or behind.
+// The steps that run in slices, and steps between them that move in front or behind.
 struct FoundGroup {
   Dims shape;
   SliceLoops loops;
   std::vector<uint32_t> in_front, members, behind;
   std::vector<StorageId> temporaries;  // that only members see
-  uint32_t end = 0;                    // the step behind the last of all
+  uint32_t end = 0;                    // the step after the last of all
 };
 
-// What every search in a program asks for. Steps that are not in a group yet must stay in place.
+// Facts about a program that all searches use. They are valid only while steps that are in no group
+// yet stay in place.
 class GroupFacts {
  public:
   explicit GroupFacts(const Program& program)
@@ -41,10 +42,10 @@ class GroupFacts {
  private:
   const Program& program_;
   const UseCounts uses_;
-  std::vector<std::optional<Dims>> shapes_;  // by step; each is asked for many times
+  std::vector<std::optional<Dims>> shapes_;  // by step; cached, since each is used many times
 };
 
-// Looks for the group that begins with a step.
+// Finds the group that begins with a given step.
 class GroupFinder {
  public:
   GroupFinder(const Program& program, GroupFacts& facts, StepOrder order, uint32_t first,
@@ -76,7 +77,7 @@ class GroupFinder {
   };
 
   const ProgramStep& step(uint32_t s) const { return program_.steps[s]; }
-  // Steps are not moved across what other streams wait for.
+  // Whether the group may continue to step `s`: steps must not move across events of other streams.
   bool goes_on_to(uint32_t s) const {
     return s < end_ && step(s).stream == step(first_).stream &&
            (s == first_ || (step(s).waits.empty() && step(s - 1).records == kNoEvent));
@@ -121,14 +122,15 @@ class GroupFinder {
       while (!list->empty() && list->back() >= s) list->pop_back();
   }
 
-  // Lets a member run although a step behind the group hands it something. False: it cannot.
+  // If a member depends on a step that is to run behind the group, moves that step in front, or the
+  // member behind. False: neither is possible.
   bool resolve(uint32_t member) {
     if (order_ == StepOrder::kOfSchedule) return false;
     for (const uint32_t b : behind_)
       if (b < member && depends(member, b)) return move_in_front(b) || move_behind(member);
     return false;
   }
-  // Whether one reads or overwrites what the other one writes.
+  // Whether one step reads or overwrites what the other writes.
   bool depends(uint32_t later, uint32_t earlier) const {
     for (const SliceAccess& a : accesses_)
       for (const SliceAccess& b : accesses_)
@@ -137,7 +139,8 @@ class GroupFinder {
           return true;
     return false;
   }
-  // With those behind that it waits for, if none of them waits for a member.
+  // Moves a step in front, together with the steps behind that it depends on, if none of them
+  // depends on a member.
   bool move_in_front(uint32_t s) {
     std::vector<uint32_t> moving{s};
     for (size_t k = 0; k < moving.size(); ++k) {
@@ -169,7 +172,7 @@ class GroupFinder {
     for (const uint32_t s : behind_) add_accesses(program_, s, nullptr, accesses_);
   }
 
-  // Nothing if none of the steps that are left has the shape that the loops were chosen for.
+  // Nothing if no remaining step has the shape for which the loops were chosen.
   std::optional<FoundGroup> finish(const std::vector<const SliceAccess*>& writers) const {
     FoundGroup group{shape_, loops_, in_front_, {}, behind_, {}, members_.back().step + 1};
     bool has_shape = false;

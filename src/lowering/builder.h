@@ -1,4 +1,4 @@
-// Appends to a Program: storages, windows into them, and steps that serve the node at hand.
+// Appends storages, windows into them, and steps to a Program. Steps belong to the current node.
 #pragma once
 #include <string_view>
 
@@ -11,7 +11,7 @@ class ProgramBuilder {
  public:
   explicit ProgramBuilder(Program& program) : p_(program) {}
 
-  // Steps that follow are of this node.
+  // Makes `node` the current node: the following steps belong to it.
   void serve(NodeId node, Phase phase) {
     node_ = node.v;
     phase_ = static_cast<uint8_t>(phase);
@@ -21,12 +21,12 @@ class ProgramBuilder {
   ValueId window(const TensorType& type, StorageId storage, int64_t offset_bytes) {
     return p_.values.push_back({type, storage, offset_bytes});
   }
-  // The same bytes under another type.
+  // A window onto the same bytes with another type.
   ValueId window_like(ValueId of, const TensorType& type) {
     const ProgramValue& v = p_.values[of];
     return window(type, v.storage, v.offset_bytes);
   }
-  // A storage of its own.
+  // A window onto a new storage.
   ValueId fresh(const TensorType& type, StorageKind kind = StorageKind::kArena,
                 uint32_t port = UINT32_MAX) {
     return window(type, p_.storages.push_back({type.bytes(), kind, port, -1}), 0);

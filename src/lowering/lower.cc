@@ -62,7 +62,7 @@ class Lowering {
   }
 
  private:
-  // Most programs use no parts of mesh dims: theirs is then the mesh as the caller gave it.
+  // Most programs use no parts of mesh dims. Their mesh is then the one that the caller gave.
   void drop_unused_parts() {
     const auto is_part = [](int64_t axis) { return axis >= kFirstMeshPart; };
     for (const ProgramStep& s : program_.steps)
@@ -98,7 +98,8 @@ class Lowering {
     return {};
   }
 
-  // An entry finds what those before it in its session have left, and nothing else.
+  // An entry starts with the versions that earlier entries of its session have left, and nothing
+  // else.
   void begin_entry() {
     versions_.push_back(std::make_unique<Versions>(g_.num_results(), builder_, redistributor_,
                                                    prices_, memory_orders_));
@@ -115,8 +116,7 @@ class Lowering {
            g_.inputs()[static_cast<size_t>(out.of_input)].storage == InputStorage::kState;
   }
 
-  // Of a tuple only the results that someone takes out of it are computed: in this entry, or in one
-  // after it.
+  // Of a tuple, only the results that this entry or a later one reads are computed.
   void find_wanted() {
     std::vector<uint8_t> here(nodes_[entry_]), later(g_.num_nodes(), 0);
     std::vector<uint8_t> returned(g_.num_nodes(), 0), returned_later(g_.num_nodes(), 0);
@@ -193,7 +193,8 @@ class Lowering {
     return row_major(global.dtype, local_shape(global.shape, layout, mesh_));
   }
 
-  // The operand in the layout that the node wants; with padding filled where it would count.
+  // The operand in the layout that the node requires. operand() also fills its padding where it
+  // would change the result.
   Result<ValueId> version(NodeId n, size_t k) {
     const NodeId from = g_.operands(n)[k];
     const Layout wanted = redistributor_.canonical(a_.operands(n)[k]);
@@ -208,7 +209,7 @@ class Lowering {
       reads_.push_back({edge, *version});
     return piece;
   }
-  // What the plan has several uses read, in the layout that it has there.
+  // Makes a version that the plan shares between several uses, in its layout.
   Status make(const SharedVersions::Source& source) {
     const uint32_t slot = slots_[source.value.v].index;
     if (source.version == SharedVersions::kAsItLies)
@@ -217,8 +218,8 @@ class Lowering {
     SHW_RETURN_IF_ERROR(make(version.from));
     return versions().get(slot, redistributor_.canonical(version.layout)).status();
   }
-  // The slot to read a value from: where an alias lies otherwise than a use wants it, but what it
-  // stands for does not, and is there anyway, that.
+  // The slot from which to read a value. If an alias has another layout than the use requires, but
+  // its operand has the required layout and is still live, the use reads the operand.
   uint32_t holder(NodeId value, const Layout& wanted, uint32_t reader) {
     const uint32_t own = slots_[value.v].index;
     if (versions().defined_in(own, wanted)) return own;
@@ -277,7 +278,7 @@ class Lowering {
         in = builder_.clone(in, prices_.copy_us(builder_.value(in).type.bytes()));
         window = view_window(g_.op(n), g_.attrs(n), global, builder_.value(in), shape, r);
       }
-      if (!window)  // compat asks only whether each mesh dim alone divides the dim
+      if (!window)  // compat only checks that each mesh dim alone divides the dim
         return unimplemented(
             "a view of uneven blocks is none: " + to_string(a_.operands(n)[0], mesh_.rank()) +
             " of " + to_string(global) + "; rules full do not offer it");
@@ -312,7 +313,7 @@ class Lowering {
     if (const auto placed = placed_tensor(g_, n)) say_place(n, *placed, step.attrs);
     return {};
   }
-  // Leaves a region's step the attributes of the alternative that was chosen.
+  // Reduces the attributes of a region's step to those of the chosen alternative.
   Status pick_alternative(NodeId n, Attrs& attrs) const {
     if (options_.choice.empty()) return {};
     SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> all, alternatives_on(g_, n, mesh_));
@@ -327,14 +328,16 @@ class Lowering {
     const Layout layout = placed.is_result ? result_layout(n, placed.at)
                                            : redistributor_.canonical(a_.operands(n)[placed.at]);
     if (is_random || local_shape(shape, layout, mesh_) != shape) set_piece(attrs, shape, layout);
-    // Each random node of the caller's graph draws its own numbers, whatever rewrites make of it.
+    // Each random node of the caller's graph draws its own numbers, which do not depend on
+    // rewrites.
     if (is_random && !attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{g_.origin(n).v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];
   }
 
-  // Where a result is written; the slot is defined as its readers see it.
+  // The window into which a result is written. The slot is defined with the type that its readers
+  // see.
   ValueId fresh_result(NodeId n, uint32_t r) {
     const TensorType& global = *g_.results(n)[r];
     const Layout layout = result_layout(n, r);
@@ -356,7 +359,7 @@ class Lowering {
     return out;
   }
 
-  // A product in the order of dims of the permute behind it.
+  // Writes a product in the order of dims of the permute that reads it.
   Status lower_product(NodeId n) {
     SHW_ASSIGN_OR_RETURN(ValueId a, operand(n, 0));
     SHW_ASSIGN_OR_RETURN(ValueId b, operand(n, 1));
@@ -412,7 +415,7 @@ class Lowering {
   Program program_;
   ProgramBuilder builder_;
   Ports ports_;
-  // Of the current entry.
+  // For the current entry.
   uint32_t entry_ = 0;
   std::vector<uint8_t> wanted_;      // by slot
   std::vector<uint32_t> last_read_;  // by slot: the last node that reads it

@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-// Of a tensor of that type whose dims are written in that order.
+// The type of a tensor whose dims are written in that order.
 TensorType written(const TensorType& type, const Dims& order) {
   Dims lies;
   for (int64_t d : order) lies.push_back(type.shape[static_cast<size_t>(d)]);
@@ -21,7 +21,7 @@ TensorType written(const TensorType& type, const Dims& order) {
   return seen;
 }
 
-// As lowering does: where the operand's strides allow no window, a copy of it is looked at.
+// As in lowering: if the operand's strides allow no window, the view is a window into a copy of it.
 TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorType& operand,
                   NodeCopies& copies) {
   const TensorType& type = *graph.results(n)[result];
@@ -35,7 +35,7 @@ TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorTyp
   return found ? found->type : row_major(type.dtype, type.shape);
 }
 
-// Each output is a storage of its own, and lies row-major.
+// Each output has its own storage and is row-major.
 void count_copies_for_outputs(const Graph& graph, LoweredMemory& use) {
   const std::vector<Slot> slots = slots_of(graph, Copies::kShared);
   std::vector<uint8_t> returned(graph.num_results(), 0);  // by slot

@@ -1,5 +1,5 @@
-// How each value of a graph lies in memory once it is lowered: what its producer writes, seen
-// through the views between them. Moves keep the order.
+// The memory order of each value of a graph after lowering: the order that its producer writes, as
+// seen through the views in between. Moves keep the order.
 #pragma once
 #include "graph/graph.h"
 #include "redistribution/lowered_memory.h"

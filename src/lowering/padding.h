@@ -1,4 +1,4 @@
-// Fills the padding of uneven pieces, where it would count (strategy/padding_wanted.h).
+// Fills the padding of uneven pieces where it would change a result (strategy/padding_wanted.h).
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -20,7 +20,8 @@ class Padding {
   std::optional<double> wanted(NodeId n, size_t k, const Layout& layout) const {
     return padding_wanted(g_, mesh_, n, k, layout, a_.operands(n), a_.results(n));
   }
-  // `piece`, of a tensor of `shape`, with that padding; made once for each.
+  // `piece`, of a tensor of `shape`, with its padding filled with `with`. Each filled piece is made
+  // once.
   ValueId filled(const Dims& shape, const Layout& layout, ValueId piece, double with);
 
  private:

@@ -1,4 +1,5 @@
-// Where a rank's piece lies in the whole tensor, as attributes of a step (plan/program.h).
+// Writes the position of a rank's piece in the whole tensor as attributes of a step
+// (plan/program.h).
 #pragma once
 #include "sharding/layout.h"
 #include "tensor/attrs.h"

@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-// What a port can say: a partial value cannot be handed over.
+// The layout of a port: a partial value cannot be passed to or from the caller.
 Layout without_partials(Layout layout) {
   for (Placement& p : layout.placement)
     if (p.is_partial()) p = Placement::replicate();
@@ -70,7 +70,7 @@ Status Ports::create_output(uint32_t output) {
   return {};
 }
 
-// The operand that lies in the storage, if the op may overwrite it with its result.
+// The operand in the storage `in`, if the op may overwrite it with its result.
 std::optional<uint32_t> Ports::overwritable_operand(const ProgramStep& step, StorageId in) const {
   const auto op = op_from_name(step.kernel);
   if (!op) return std::nullopt;
@@ -103,7 +103,7 @@ void Ports::export_output(uint32_t output, ValueId value, bool read_later) {
   const ProgramValue& v = builder_.value(value);
   const TensorType type = row_major(v.type.dtype, v.type.shape);
   const bool as_it_lies = is_whole_storage(value) && !read_later;
-  const ValueId known = p_.ports[id].value;  // another entry gives it too
+  const ValueId known = p_.ports[id].value;  // another entry returns it, too
   if (as_it_lies && known.valid()) {
     move_storage(v.storage, p_.values[known].storage);
   } else if (as_it_lies) {
@@ -119,7 +119,8 @@ void Ports::export_output(uint32_t output, ValueId value, bool read_later) {
 }
 
 void Ports::update_in_place(uint32_t first_step) {
-  // First those that may take the place, since a copy reads what it copies at the end.
+  // First the updates that can be written directly. The others become copies at the end of the
+  // entry.
   std::vector<Update> copies;
   const std::vector<Accesses> of =
       updates_.empty() ? std::vector<Accesses>() : accesses(first_step);
@@ -129,7 +130,8 @@ void Ports::update_in_place(uint32_t first_step) {
     else
       copies.push_back(u);
   }
-  // A copy of one input into another must not find it overwritten: all of them read first.
+  // Copying one input into another must not read an input that is already overwritten. So all such
+  // inputs are read first.
   for (Update& u : copies)
     if (p_.storages[p_.values[u.value].storage].kind != StorageKind::kArena)
       u.value = builder_.clone(u.value, prices_.copy_us(p_.values[u.value].type.bytes()));
@@ -140,7 +142,7 @@ void Ports::update_in_place(uint32_t first_step) {
   updates_.clear();
 }
 
-// By storage, which steps from `first_step` on write and read it.
+// By storage: the steps from `first_step` on that write and read it.
 std::vector<Ports::Accesses> Ports::accesses(uint32_t first_step) const {
   std::vector<Accesses> of(p_.storages.size());
   for (uint32_t i = first_step; i < p_.steps.size(); ++i) {
@@ -156,8 +158,8 @@ std::vector<Ports::Accesses> Ports::accesses(uint32_t first_step) const {
   return of;
 }
 
-// The step that makes the new value is the only one that does, and the last that reads the old one;
-// if it reads it itself, then as an operand that its kernel may overwrite.
+// Requires that only one step makes the new value, and that no later step reads the old one. If
+// that step itself reads the old value, it must be as an operand that the kernel may overwrite.
 bool Ports::can_overwrite(const Update& update, const std::vector<Accesses>& of) {
   if (update.read_later || !is_whole_storage(update.value)) return false;
   const StorageId from = p_.values[update.value].storage;

@@ -1,5 +1,5 @@
-// Where a program meets its caller: ports for the graph's inputs and outputs, what becomes of a
-// value that is handed over, and what entries leave to one another.
+// The interface between a program and its caller: ports for the graph's inputs and outputs, values
+// that are returned or updated in place, and values that one entry leaves for another.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace shw {
 
-// The ports of a graph are numbered: its inputs, then its outputs.
+// Ports are numbered: first the inputs of the graph, then its outputs.
 class Ports {
  public:
   Ports(const Graph& graph, const Mesh& mesh, const Assignment& assignment, Program& program,
         ProgramBuilder& builder, const MovePrices& prices)
       : g_(graph), mesh_(mesh), a_(assignment), p_(program), builder_(builder), prices_(prices) {}
 
-  // INVALID_ARGUMENT: an input lies partial (unless that is allowed; then its port says
-  // replicated), or an update that is made in place lies otherwise than its input.
+  // INVALID_ARGUMENT: an input is partial (unless that is allowed; then its port says replicated),
+  // or an in-place update has another layout than its input.
   Status create(bool allow_partial_inputs);
   static PortId of_input(uint32_t input) { return PortId{input}; }
   PortId of_output(uint32_t output) const {
@@ -26,20 +26,22 @@ class Ports {
   }
   ValueId input_value(uint32_t input) const { return p_.ports[of_input(input)].value; }
 
-  // Returns a value to the caller as an output: without a copy if nothing else is in its storage
-  // and no later entry reads it.
+  // Returns a value to the caller as an output. No copy is made if nothing else is in the value's
+  // storage and no later entry reads it.
   void export_output(uint32_t output, ValueId value, bool read_later);
-  // Overwrites the inputs that are updated in place, at the end of the entry whose first step this
-  // is. A result is written there at once if all readers of the old value come before it.
+  // Overwrites the inputs that are updated in place, at the end of the entry that starts at
+  // `first_step`. If all readers of the old value come before the step that makes the new one, that
+  // step writes directly into the input's storage.
   void update_in_place(uint32_t first_step);
-  // After the last entry: arena storages that one entry writes and another reads are the session's.
+  // Call it after the last entry. Arena storages that one entry writes and another reads become
+  // part of the session.
   void finish();
 
  private:
   struct Update {
     uint32_t input;
     ValueId value;
-    bool read_later;  // by a later entry, from the session
+    bool read_later;  // a later entry reads it from the session
   };
   Status create_input(uint32_t input, bool allow_partial);
   Status create_output(uint32_t output);

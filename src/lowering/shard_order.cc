@@ -15,8 +15,8 @@ namespace {
 
 using Order = std::array<uint8_t, kMaxMeshRank>;
 
-// Of a change that no route can make: lowering will say so at the node, or make the value whole on
-// the way. Finite, so that the other orders are still chosen well.
+// The price of a change that no route can make. Lowering will report it at the node, or make the
+// value whole along the way. The price is finite so that the other orders are still chosen well.
 constexpr double kNoRouteUs = 1e12;
 constexpr uint32_t kFixed = UINT32_MAX;
 
@@ -166,7 +166,7 @@ class OrderProblem {
       for (size_t j = 0; j < cols; ++j)
         costs.push_back(cost(*type, labelled(producer, made, i), labelled(consumer, wanted, j)));
     if (c == kFixed) {
-      // Versions are made once however many uses there are.
+      // A version is made once, whatever the number of its uses.
       if (fixed_uses_.emplace(slot.index, r_.canonical(wanted))) problem_.add_unary(p, costs);
     } else if (p == kFixed) {
       problem_.add_unary(c, costs);

@@ -1,13 +1,13 @@
-// Which mesh dim cuts first where several cut one tensor dim.
+// Chooses which mesh dim cuts first where several cut one tensor dim.
 //
-// The planner says S(0)S(0) and leaves the order open: any will do as long as producer and consumer
-// agree, but some make the way between two layouts one collective and others three. With the inner
-// mesh dim cutting first, a parameter's S(0)S(0) → RS(0) is one all-gather and its gradient's
-// PS(0) → S(0)S(0) one reduce-scatter. The reference hard-codes that pattern; here
-// the orders are chosen for all values at once: one variable per node with a tensor dim that is cut
-// more than once, one label per order, an edge wherever such a node is joined to another, weighed
-// by the redistribution planner. It is the placement problem again, small, and solved by its
-// solver.
+// A layout such as S(0)S(0) may leave the order open. Any order is valid as long as producer and
+// consumer agree. But with some orders a change of layout is one collective, with others three. If
+// the inner mesh dim cuts first, a parameter's S(0)S(0) → RS(0) is one all-gather, and its
+// gradient's PS(0) → S(0)S(0) is one reduce-scatter. The reference planner hard-codes that pattern.
+// Here the orders of all values are chosen together, as a small placement problem: a variable for
+// each node with a tensor dim that is cut more than once, a label for each order, and an edge
+// between each such node and its neighbours, with prices from the redistribution planner. The
+// solver for placements solves it.
 //
 // A parameter and its gradient get the same order. Every other input, and every other output, keeps
 // the default order, which callers expect, unless a rule states another.
@@ -21,10 +21,9 @@
 
 namespace shw {
 
-// Sets the orders in `assignment`; placements stay. Without mesh dims that cut one tensor dim
-// together, nothing changes.
-// FAILED_PRECONDITION: the rules leave no orders that fit together; INVALID_ARGUMENT: none for a
-// node.
+// Sets the orders in `assignment`, and keeps the placements. Changes nothing if no tensor dim is
+// cut by several mesh dims. FAILED_PRECONDITION: no orders of all nodes together satisfy the rules.
+// INVALID_ARGUMENT: no order of one node does.
 Status choose_shard_orders(const Graph& graph, Redistributor& redistributor,
                            std::span<const OrderRule> rules, Assignment& assignment,
                            Monitor& monitor);

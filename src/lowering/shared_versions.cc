@@ -7,14 +7,14 @@
 namespace shw {
 namespace {
 
-// The versions of one value, as a tree: its root is the value as it was defined.
+// The versions of one value as a tree. The root is the value as it was defined.
 class Tree {
  public:
   Tree(const Graph& graph, const Assignment& assignment, const Redistributor& redistributor,
        std::span<const Versions::Version> versions, SharedVersions& out)
       : g_(graph), a_(assignment), r_(redistributor), versions_(versions), out_(out) {}
 
-  // `reads`: all of the value, in order; choice points: its aliases, in order.
+  // `reads`: all reads of the value, in order. `choice_points`: its aliases, in order.
   void add(std::span<const VersionRead> reads, std::span<const NodeId> choice_points) {
     if (choice_points.empty()) return;
     sources_.assign(versions_.size(), {});
@@ -35,7 +35,7 @@ class Tree {
       if (versions_[i].layout == layout) return i;
     return std::nullopt;
   }
-  // The first choice point that lies as a version does stands for it.
+  // The first choice point with the layout of a version represents this version.
   void place(NodeId alias) {
     const auto i = index_of(alias);
     if (i && !sources_[*i].value.valid()) sources_[*i] = {alias};
@@ -47,7 +47,7 @@ class Tree {
   }
   uint32_t parent(uint32_t i) const { return versions_[i].from; }
 
-  // The version with a variable that this one is, or is made from.
+  // The nearest version with a variable: this one, or an ancestor.
   uint32_t modelled(uint32_t i) const {
     while (!sources_[i].value.valid()) i = parent(i);
     return i;
@@ -60,7 +60,7 @@ class Tree {
   void share(uint32_t i, std::span<const VersionRead> reads) {
     const auto reader =
         std::ranges::find_if(reads, [&](const VersionRead& r) { return descends(r.version, i); });
-    if (reader == reads.end()) return;  // nothing but a choice point, which nobody reads
+    if (reader == reads.end()) return;  // only a choice point, which nobody reads
     const uint32_t from = modelled(parent(i));
     out_.versions.push_back(
         {sources_[from], versions_[i].layout, reader->edge, like(from, reader->edge)});
@@ -83,7 +83,7 @@ class Tree {
     if (planned == from) return;
     out_.reads.push_back({edge, sources_[from], like(from, edge)});
   }
-  // What lies as it was defined may have gaps, what was moved has none.
+  // The value as it was defined may have gaps in memory. A version that was moved has none.
   GraphEdge like(uint32_t from, GraphEdge reader) const { return from == 0 ? root_like_ : reader; }
 
   const Graph& g_;

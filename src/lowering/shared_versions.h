@@ -1,5 +1,5 @@
-// Where a program makes a version of a value for several of its uses, or a use reads another one
-// than the plan has: what the plan's prices do not know (strategy/shared_versions.h).
+// Finds where a program differs from the plan's prices: it makes a version of a value for several
+// uses, or a use reads another version than the plan assumes (strategy/shared_versions.h).
 #pragma once
 #include <span>
 #include <vector>
@@ -13,13 +13,13 @@
 
 namespace shw {
 
-// Which version an operand was read from.
+// The version that an operand reads.
 struct VersionRead {
   GraphEdge edge;
-  uint32_t version;  // of the slot of the node behind it
+  uint32_t version;  // index into the versions of the operand's slot
 };
 
-// Of a program whose copies are shared. Reads in the order of the graph.
+// The program must have shared copies. `reads`: in the order of the graph.
 SharedVersions shared_versions(const Graph& graph, const Assignment& assignment,
                                const Redistributor& redistributor, std::span<const Slot> slots,
                                const Versions& versions, std::span<const VersionRead> reads);

@@ -1,5 +1,5 @@
-// Which tensor a node stands for: nodes that only name a value – get_item, and alias unless it is
-// to hold a copy of its own – share the slot of what they name.
+// Slots: one per tensor that the graph computes. Nodes that only name a value share its slot:
+// get_item, and alias unless it holds its own copy.
 #pragma once
 #include <vector>
 
@@ -14,12 +14,12 @@ struct Slot {
   uint32_t index = 0;  // into all results of the graph, in node order
 };
 
-// How long a value that was brought into another layout is held.
+// How long a copy of a value in another layout is held.
 enum class Copies : uint8_t {
-  // Until its last use, whichever nodes use it: the least communication.
+  // Until its last use by any node. This gives the least communication.
   kShared = 0,
-  // As the plan has it: what asks for another layout is a view or an alias, and is held as long as
-  // that is read, or an op, which has its copy for itself.
+  // As planned. A copy for a view or an alias is held as long as that node is read. A copy for any
+  // other op is used by this op alone.
   kAsPlanned = 1
 };
 
@@ -27,7 +27,7 @@ inline bool only_names(OpKind op, Copies copies) {
   return op == OpKind::kGetItem || (op == OpKind::kAlias && copies == Copies::kShared);
 }
 
-// For each node the slot it stands for; of a tuple the first.
+// The slot of each node; for a tuple, that of its first result.
 std::vector<Slot> slots_of(const Graph& graph, Copies copies);
 
 }  // namespace shw

@@ -61,7 +61,7 @@ class Emitter {
   }
 
  private:
-  // [n, …piece], or [n, elements] where that has too many dims.
+  // [n, …piece], or [n, elements] if that has too many dims.
   TensorType stacked(Dtype dtype, const Dims& piece) const {
     Dims shape{members_};
     if (piece.size() < kMaxRank)
@@ -71,7 +71,7 @@ class Emitter {
     return row_major(dtype, shape);
   }
 
-  // With zeros behind its end, so that the members' blocks of `dim` are equal.
+  // Pads `dim` with zeros at its end, so that the blocks of all members are equal.
   ValueId extended(ValueId piece, size_t dim) {
     TensorType type = b_.value(piece).type;
     if (type.shape[dim] == members_ * after_[dim]) return piece;
@@ -80,7 +80,7 @@ class Emitter {
     b_.step("extend", {piece}, {out}, prices_.copy_us(b_.value(out).type.bytes()));
     return out;
   }
-  // Without the padding that the last members' blocks of `dim` had.
+  // Removes the padding in the last members' blocks of `dim`.
   ValueId narrowed(ValueId piece, size_t dim) {
     TensorType type = b_.value(piece).type;
     if (type.shape[dim] == after_[dim]) return piece;
@@ -99,7 +99,8 @@ class Emitter {
     return out;
   }
 
-  // A sum over n ranks is the average of n times as much.
+  // A partial sum over n ranks becomes a partial average by multiplying each part by n, and the
+  // reverse by dividing.
   ValueId rescale(ValueId piece) {
     const TensorType type = b_.value(piece).type;
     const ValueId out = b_.fresh(type);
@@ -116,7 +117,7 @@ class Emitter {
     return out;
   }
 
-  // The n blocks of dim `dim` one after another: [n, before, block · after].
+  // Puts the n blocks of dim `dim` one after another: [n, before, block · after].
   ValueId split(ValueId piece, size_t dim) {
     const TensorType t = b_.value(piece).type;
     const int64_t before = product(t.shape, 0, dim);
@@ -126,7 +127,7 @@ class Emitter {
     return before == 1 ? b_.window_like(piece, row_major(t.dtype, blocks.shape)) : copy(window);
   }
 
-  // The n pieces of `shape` in `stack` side by side along dim `dim`.
+  // Joins the n pieces of `shape` in `stack` along dim `dim`.
   ValueId join(ValueId stack, size_t dim, Dims shape) {
     const Dtype dtype = b_.value(stack).type.dtype;
     const int64_t before = product(shape, 0, dim);
@@ -148,8 +149,9 @@ class Emitter {
     return communicate("reduce_scatter", stack, row_major(type.dtype, after_));
   }
 
-  // A block of several tensor dims, as [in front of the first one, of the first one and up to the
-  // second, …], and how many of it there are along each.
+  // Blocks of a tensor that is cut along several dims. `parts_` are the sizes of a block, with its
+  // dims grouped: [the dims before the first cut dim, the first cut dim and those up to the second,
+  // …]. `counts_` are the numbers of blocks along the cut dims.
   class Blocks {
    public:
     Blocks(const Dims& block, const BlocksByDim& several) {
@@ -161,7 +163,7 @@ class Emitter {
       }
       parts_.push_back(product(block, first, block.size()));
     }
-    // Of blocks one after another: as they are in the whole tensor, [part, n, part, n, …].
+    // For consecutive blocks: reads them in the order of the whole tensor, [part, n, part, n, …].
     Strided in_stack() const {
       Strided s;
       int64_t elements = 1, stride = 1;
@@ -175,7 +177,7 @@ class Emitter {
       }
       return s;
     }
-    // Of a whole tensor: its blocks one after another, [n, n, …, part, part, …].
+    // For a whole tensor: reads its blocks one after another, [n, n, …, part, part, …].
     Strided in_tensor() const {
       std::vector<int64_t> part_strides(parts_.size()), count_strides(counts_.size());
       int64_t stride = 1;
@@ -194,7 +196,7 @@ class Emitter {
     std::vector<int64_t> parts_, counts_;
   };
 
-  // The elements in another order, as `type`.
+  // Copies the elements in another order, as `type`.
   ValueId ordered(ValueId of, const Strided& order, const TensorType& type) {
     const TensorType as{order.sizes, order.strides, type.dtype};
     const ValueId window = b_.window_like(of, as);

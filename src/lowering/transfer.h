@@ -1,5 +1,5 @@
-// One move of a redistribution as steps of the program: the collective, and the copies that it
-// needs because a collective cuts and joins its buffer along the leading dim only.
+// Emits one move of a redistribution as steps of the program: the collective and its copies. A
+// collective cuts and joins its buffer only along the leading dim, so other dims need copies.
 #pragma once
 #include "lowering/builder.h"
 #include "redistribution/redistributor.h"

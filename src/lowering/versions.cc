@@ -13,8 +13,8 @@ void Versions::define(uint32_t slot, const TensorType& global, const Layout& lay
   versions_[slot].list.push_back({layout, value});
 }
 
-// What serves a use that asks for `wanted`, starting from `held`: where an average, a maximum or a
-// minimum over ranks is asked for, equal copies are one.
+// The layout that serves a use of `wanted`, starting from `held`. Equal copies on all ranks are
+// already a partial average, maximum or minimum, so such a use needs only replicas.
 Layout Versions::serving(const Layout& held, Layout wanted) {
   for (int m = 0; m < kMaxMeshRank; ++m)
     if (wanted[m].kind == Placement::Kind::kPartial && wanted[m] != held[m] &&
@@ -33,7 +33,8 @@ Layout Versions::opened(const Layout& held, Layout layout) {
   return normalised(out);
 }
 
-// Strides do not tell where a dim of size 1 belongs, which grows once it is whole.
+// The strides of a piece do not determine the position of a dim of size 1, which is larger once it
+// is whole. So the planned order is preferred.
 MemoryOrder Versions::order_of(uint32_t number, const TensorType& piece) const {
   if (!planned_.empty() && planned_[number].dense && planned_[number].fits(piece))
     return planned_[number];
@@ -82,7 +83,7 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
   auto made_from = static_cast<uint32_t>(source.version);
   for (const Move& move : source.route->moves) {
     piece = emit_move(builder_, move, piece, redistributor_.mesh(), prices_);
-    if (!move.after) continue;  // no layout of the mesh: nobody reads it
+    if (!move.after) continue;  // not a layout of the mesh, so no use reads it
     const TensorType lies =
         row_major(given.dtype, source.unfolding.folded_shape(builder_.value(piece).type.shape));
     TensorType seen{Dims(lies.shape.size(), 0), Dims(lies.shape.size(), 0), lies.dtype};
@@ -123,8 +124,8 @@ Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
   Slot& slot = versions_[number];
   SHW_CHECK(!slot.list.empty());
   if (const auto made = index_of(number, layout)) return slot.list[*made].value;
-  // Strided shards with another factor, or beside shards that do not divide it, lie in no blocks
-  // that both sides know: the dim is made whole on the way.
+  // Strided shards with different factors, or together with plain shards that do not divide the
+  // factor, have no common blocks. So the dim is made whole along the way.
   const Layout held = slot.list[0].layout;
   if (!Unfolding::of(slot.global.shape, redistributor_.mesh(), {held, layout}))
     if (const Layout on_the_way = opened(held, layout); on_the_way != layout)

@@ -1,9 +1,9 @@
-// Every value of the graph in every layout in which it exists.
+// Keeps every value of the graph in every layout that was made of it.
 //
-// A use asks for a value in a layout. If that version exists it is read; otherwise it is made once,
-// from whichever version leads there at least cost, and so are the layouts on the way. Nothing is
-// ever brought into a layout in which it already is: an alias of the graph, which was a choice
-// point for the planner, needs no step of its own.
+// A use requests a value in a layout. If that version exists, the use reads it. Otherwise the
+// version is made once, from the version with the cheapest route to it; the layouts along the route
+// become versions, too. So no version is made twice, and an alias of the graph, a choice point for
+// the planner, needs no step of its own.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,10 +16,10 @@
 
 namespace shw {
 
-// Of one tensor: `slot` is its index into the graph's results.
+// A tensor is identified by its slot: its index into the graph's results.
 class Versions {
  public:
-  // `planned`, unless empty: the order in memory that prices assume, by slot. A piece lies in it
+  // `planned`, unless empty: the memory order that prices assume, by slot. A piece has this order
   // unless views or uneven shards forbid it.
   Versions(size_t num_slots, ProgramBuilder& builder, Redistributor& redistributor,
            const MovePrices& prices, std::span<const MemoryOrder> planned = {})
@@ -29,9 +29,9 @@ class Versions {
         prices_(prices),
         planned_(planned) {}
 
-  // The layout in which the value is made. Layouts are canonical.
+  // Adds the version that the value's producer makes. Layouts must be canonical.
   void define(uint32_t slot, const TensorType& global, const Layout& layout, ValueId value);
-  // This rank's piece of the value in that layout; appends steps if need be.
+  // This rank's piece of the value in that layout. Appends steps if it does not exist yet.
   Result<ValueId> get(uint32_t slot, const Layout& layout);
   // The versions of a value, in the order in which they were made.
   static constexpr uint32_t kAsDefined = UINT32_MAX;
@@ -43,14 +43,14 @@ class Versions {
   std::span<const Version> of(uint32_t slot) const { return versions_[slot].list; }
   std::optional<uint32_t> index_of(uint32_t slot, const Layout& layout) const;
   bool defined(uint32_t slot) const { return !versions_[slot].list.empty(); }
-  // The value as it was defined, if that is the layout wanted.
+  // Whether the value was defined in this layout.
   bool defined_in(uint32_t slot, const Layout& layout) const {
     return defined(slot) && versions_[slot].list[0].layout == layout;
   }
-  // Takes over what another run over the graph left: a value is there in every layout in which it
-  // was there at the end of one of them.
+  // Starts with the versions that earlier runs over the graph have left. A value exists in every
+  // layout in which it existed at the end of one of them.
   void start_from(std::span<const Versions* const> earlier);
-  // Forgets all that were made since the last call: later uses make their own.
+  // Forgets the copies made since the last call, so that later uses make their own.
   void drop_copies();
 
  private:
@@ -60,8 +60,8 @@ class Versions {
   };
   static Layout serving(const Layout& held, Layout wanted);
 
-  // A route's coordinates: the tensor's dims in memory order, and unfolded, so that all shards are
-  // plain.
+  // The start of a route. The route's coordinates are the tensor's dims in memory order, unfolded
+  // so that all shards are plain.
   struct Source {
     size_t version;
     MemoryOrder order;

@@ -22,8 +22,7 @@ TensorType permuted(const TensorType& in, const std::vector<int64_t>& order) {
   return out;
 }
 
-// Dims are matched from the right; those that the operand has not, or has with size 1, are
-// repeated.
+// Dims are matched from the right. Dims that the operand lacks, or has with size 1, are repeated.
 TensorType expanded(const TensorType& in, const Dims& shape) {
   TensorType out{shape, Dims(shape.size(), 0), in.dtype};
   const size_t added = shape.size() - in.shape.size();
@@ -32,7 +31,8 @@ TensorType expanded(const TensorType& in, const Dims& shape) {
   return out;
 }
 
-// Whether a dim goes is decided by its global size: size 1 on this rank may be a shard.
+// The global size decides whether a dim is removed, since a dim of size 1 on this rank may be a
+// shard.
 TensorType squeezed(TensorType in, const Result<std::vector<bool>>& gone) {
   for (size_t d = gone.ok() ? in.shape.size() : 0; d-- > 0;) {
     if (!(*gone)[d]) continue;
@@ -50,8 +50,9 @@ TensorType unsqueezed(TensorType in, int64_t dim) {
   return in;
 }
 
-// Runs of operand dims that lie in one row in memory are cut into the result's dims from the right;
-// a result dim that would have to span two runs has no stride.
+// Operand dims are grouped into runs that have one common stride in memory. The runs are divided
+// into the result's dims from the right. A result dim that would span two runs has no stride, so
+// there is no window.
 std::optional<TensorType> viewed(const TensorType& in, const Dims& shape) {
   if (in.contiguous()) return row_major(in.dtype, shape);
   TensorType out{shape, Dims(shape.size(), 1), in.dtype};
@@ -102,11 +103,11 @@ ProgramValue narrowed(ProgramValue v, size_t dim, int64_t start, int64_t size, i
   v.offset_bytes += start * v.type.strides[dim] * dtype_size(v.type.dtype);
   v.type.shape[dim] = size;
   v.type.strides[dim] *= step;
-  if (v.type.numel() == 0) v.offset_bytes = 0;  // it may begin behind the storage
+  if (v.type.numel() == 0) v.offset_bytes = 0;  // it may begin after the end of the storage
   return v;
 }
 
-// The dim is whole on this rank, or the slice takes all of it.
+// The dim is whole on this rank, unless the slice takes all of it.
 std::optional<ProgramValue> sliced(const Attrs& attrs, const Dims& global, const ProgramValue& v) {
   const auto range = ops::slice_range(attrs, global);
   if (!range.ok()) return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<ProgramValue> split(const Attrs& attrs, const Dims& global, const 
   return narrowed(v, pieces->dim, start, pieces->sizes[result], 1);
 }
 
-// Element `index` of dim `dim`, which goes.
+// Selects element `index` of dim `dim`, and removes the dim.
 ProgramValue selected(const ProgramValue& v, size_t dim, int64_t index) {
   ProgramValue element = narrowed(v, dim, index, 1, 1);
   element.type.shape.erase(dim);
@@ -131,7 +132,7 @@ ProgramValue selected(const ProgramValue& v, size_t dim, int64_t index) {
   return element;
 }
 
-// Of the ops that pick some of the elements.
+// The windows of ops that select some of the elements.
 std::optional<ProgramValue> picked(OpKind op, const Attrs& attrs, const Dims& global,
                                    const ProgramValue& v, size_t result) {
   switch (op) {
@@ -155,7 +156,7 @@ std::optional<ProgramValue> picked(OpKind op, const Attrs& attrs, const Dims& gl
   }
 }
 
-// Two dims change places.
+// Exchanges two dims.
 TensorType exchanged(TensorType in, int64_t a, int64_t b) {
   const size_t i = wrapped(a, in.shape.size()), j = wrapped(b, in.shape.size());
   if (i < in.shape.size() && j < in.shape.size()) {

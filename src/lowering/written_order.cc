@@ -30,7 +30,7 @@ Dims order_of(const Graph& graph, NodeId n) {
 
 bool is_attention(OpKind op) { return op == OpKind::kSdpa || op == OpKind::kSdpaBackward; }
 
-// What an alias or a tuple element is one of.
+// The node behind aliases and tuple elements.
 NodeId named(const Graph& graph, NodeId n) {
   while (graph.op(n) == OpKind::kAlias || graph.op(n) == OpKind::kGetItem) n = graph.operands(n)[0];
   return n;

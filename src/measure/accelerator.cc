@@ -7,9 +7,9 @@
 #include "measure/kernel_cases.h"
 #include "measure/kernel_timer.h"
 
-// What a device computes is priced by its rates and by tables of products and attention, each in
-// every dtype: a table in one dtype would serve the others, too. Pointwise steps take what their
-// bytes take, and launches what the smallest one takes, so these two are measured for them.
+// Compute on a device is priced by its rates and by tables of products and attention, measured in
+// every dtype, since a table in only one dtype would also be used for the others. The time of a
+// pointwise step is that of its bytes or that of the smallest launch, so these two are measured.
 namespace shw::measure {
 namespace {
 
@@ -20,7 +20,7 @@ using runtime::MemorySpec;
 
 constexpr Dtype kRates[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16};
 constexpr Dtype kAttention[] = {Dtype::kF32, Dtype::kF16, Dtype::kBF16};
-constexpr int kCopies = 5;  // to and from the host: the fastest counts
+constexpr int kCopies = 5;  // to and from the host; the fastest counts
 
 void add_copy(KernelTimer& timer, int64_t bytes) {
   ProbeMaker::Step c;
@@ -77,7 +77,7 @@ Status measure_device(const runtime::RankBackend& backend, const AcceleratorSize
   for (size_t i = std::size(rates); i-- > 0;)
     figures.set(*rates[i], 2 * side * side * side / take_last() * 1e6,
                 "device.flops_per_s." + std::string(dtype_name(kRates[i])));
-  figures.set(device.efficiency, 1, "device.efficiency");  // these are rates that were reached
+  figures.set(device.efficiency, 1, "device.efficiency");  // the rates are measured, not peak rates
   return {};
 }
 
@@ -104,7 +104,7 @@ class Memory {
   void* data_;
 };
 
-// Both ways, in pinned memory, one after the other: the slower one counts.
+// Copies in both directions in pinned memory, one after the other; the slower direction counts.
 Result<double> host_bytes_per_s(runtime::Device& device, int64_t bytes) {
   SHW_ASSIGN_OR_RETURN(const Memory there, Memory::allocate(device, {bytes}));
   SHW_ASSIGN_OR_RETURN(const Memory here, Memory::allocate(device, {bytes, 64, MemoryKind::kHost}));
@@ -133,7 +133,7 @@ Result<double> host_bytes_per_s(runtime::Device& device, int64_t bytes) {
   return static_cast<double>(bytes) / std::max(in, out);
 }
 
-// Of one device there are no links to measure.
+// With one device there are no links to measure.
 answers::CalibrationReport without_links(const cost::Hardware& hardware, const std::string& base) {
   answers::CalibrationReport report;
   report.base = base;

@@ -6,23 +6,23 @@
 #include "measure/kernel_cases.h"
 #include "runtime/bench/bench.h"
 
-// Where the ranks keep all cores busy, a collective takes its CPU time, shared by the cores; that
-// is the same on a machine that does other work as well. Where cores are idle, it takes until it
-// ends.
+// If the ranks keep all cores busy, the time of a collective is its CPU time divided by the number
+// of cores, which does not depend on other load of the machine. If cores are idle, it is the
+// elapsed time.
 //
 // Between two collectives each rank computes for a while, as in a model: it writes what the next
 // one reads, and reads what the last one wrote, so that data has to come from other cores' caches.
-// A product and a few other kernels follow. They never take the same time on two ranks, and so one
-// rank waits for the other. Both are part of what a collective takes.
+// A product and a few other kernels follow. They never take the same time on two ranks, so one rank
+// waits for the other. Both effects are part of the time of a collective.
 namespace shw::measure {
 namespace {
 
 constexpr int64_t kRanks[] = {2, 4, 8};
 constexpr int kAttempts = 3, kLeastPairs = 2, kPairs = 7, kMostPairs = 21;
 constexpr double kMostIdle = 0.2;
-constexpr double kEnoughForPairsUs = 60000;  // of all pairs of one collective and size
-constexpr int64_t kDevices = INT64_MAX;      // in place of cores: each rank has a device
-constexpr double kLeastUs = 0.1;             // where a collective takes no longer than the noise
+constexpr double kEnoughForPairsUs = 60000;  // total time of all pairs of one collective and size
+constexpr int64_t kDevices = INT64_MAX;      // used as the number of cores: each rank has a device
+constexpr double kLeastUs = 0.1;             // used if a collective's time is below the noise
 
 // Together some fifty microseconds.
 constexpr int64_t kSide = 96;            // of a product
@@ -33,17 +33,17 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
                                      CollectiveKind::kAllReduce, CollectiveKind::kAllToAll,
                                      CollectiveKind::kPermute};
 
-// Products that keep all cores busy for some 20 ms.
+// Products that keep all cores busy for about 20 ms.
 constexpr int64_t kSpreadSide = 512, kSpreadProducts = 16;
 
 // How often a collective is repeated in a run.
 int times_for(int64_t bytes) { return bytes < 1 << 15 ? 32 : bytes < 1 << 19 ? 8 : 3; }
 
-// What a collective reads and writes. `bytes` as prices count them: of an all-gather its result, of
-// all others the operand.
+// The operand and the result of a collective. `bytes` as prices count them: of the result for an
+// all-gather, of the operand for all others.
 struct Exchange {
   CollectiveKind kind;
-  int64_t most_bytes;  // of any: its operand lies so far behind other results, its result twice
+  int64_t most_bytes;  // maximum of all; offset of the operand; the result is at twice this offset
   TensorType in, out;
 };
 
@@ -58,7 +58,7 @@ Exchange exchange(CollectiveKind kind, int64_t ranks, int64_t bytes, int64_t mos
   return e;
 }
 
-// Reads the result of the step before, or a source, and writes as much.
+// A step that reads the result of the step before, or a source, and writes as many bytes.
 ProbeMaker::Step passed_on(ProbeMaker& maker, const TensorType& type, int64_t to_byte,
                            bool reads_last) {
   ProgramStep step;
@@ -82,21 +82,22 @@ std::vector<ProbeMaker::Step> repeated(const std::vector<ProbeMaker::Step>& step
   return all;
 }
 
-// Other work on the machine may take as long as the collective.
+// Whether the last sample took much longer than the first. Otherwise other work on the machine may
+// have taken as long as the collective.
 bool tells_bandwidth(const cost::Measurement& m) {
   return !m.samples.empty() && m.samples.back().us > 2 * m.samples.front().us;
 }
 
-// Entries with a collective of each kind and size, and the same without; and one that computes for
-// so long that the system spreads the workers over the cores.
+// An entry with collectives of one kind and size, the same entry without, and one that computes for
+// long enough that the system spreads the workers over the cores.
 struct Pair {
   size_t with, without, spread;
 };
 
-// Both runs of a pair, one behind the other, so that what the machine does beside slows both.
+// Both runs of a pair in immediate succession, so that other load of the machine slows both.
 struct PairOfRuns {
-  double more_us;  // that the run with collectives takes
-  double idle;     // the greater share of the time in which cores that the ranks have were idle
+  double more_us;  // additional time of the run with collectives
+  double idle;     // the share of time in which the ranks' cores were idle; the larger of both runs
   double both_us;
 };
 
@@ -111,9 +112,9 @@ Result<PairOfRuns> run_pair(Probe& probe, const Pair& pair, int64_t ranks, int64
 }
 
 // How much longer a run takes with collectives: the median of several pairs of runs. Ranks that
-// share one core, because others are busy, wait for nobody and find all data in its cache, so that
-// those pairs count in which cores were idle least. After one with idle cores the workers are
-// spread.
+// share one core, because others are busy, never wait and find all data in its cache. So only the
+// pairs count in which cores were least idle. After a pair with idle cores the workers are spread
+// again.
 Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int64_t cores) {
   SHW_RETURN_IF_ERROR(run_pair(probe, pair, ranks, cores).status());  // touches the memory
   std::vector<PairOfRuns> runs;
@@ -134,7 +135,7 @@ Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int6
   return runtime::quartiles_of(std::move(more)).median;
 }
 
-// What ranks run on: devices of their own, where `cores` is kDevices.
+// The hardware of the ranks. `cores` = kDevices: each has a device of its own.
 struct Machine {
   const runtime::RankBackend& backend;
   int64_t cores;
@@ -142,7 +143,7 @@ struct Machine {
   const std::vector<int64_t>& sizes;  // bytes
 };
 
-// What a rank computes between two collectives.
+// The compute steps of a rank between two collectives.
 std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, const Machine& machine) {
   const int64_t side = machine.side;
   std::vector<ProbeMaker::Step> steps{

@@ -7,12 +7,12 @@
 
 namespace shw::measure {
 
-// Each in groups of 2, 4 and 8 ranks, which are all ranks of their job, at several sizes. `cores`:
-// that they share.
+// Times each collective at several sizes in groups of 2, 4 and 8 ranks, which are all ranks of
+// their job. `cores`: the number of cores that the ranks share.
 Result<std::vector<cost::Measurement>> measure_collectives(int64_t cores);
 
-// The same among ranks that have a device each: of so many devices, at these sizes. `side`: of the
-// product that a rank computes between two collectives.
+// The same for `devices` ranks with a device each, at these sizes. `side`: of the square product
+// that a rank computes between two collectives.
 Result<std::vector<cost::Measurement>> measure_collectives(const runtime::RankBackend& backend,
                                                            int64_t devices, int64_t side,
                                                            const std::vector<int64_t>& bytes);

@@ -13,7 +13,8 @@ namespace {
 
 using cost::KernelTimes;
 
-// What a group holds that becomes one loop: formulas of the values at a place, and sums of rows.
+// The steps that a device can compile into one loop: formulas of the values at one place, and sums
+// of rows.
 constexpr std::string_view kFormulas[] = {"neg",
                                           "relu",
                                           "abs",
@@ -46,12 +47,13 @@ constexpr std::string_view kCasts[] = {"convert_element_type", "dtype_cast"};  /
 constexpr Dtype kTypes[] = {Dtype::kF32, Dtype::kBF16};
 
 constexpr int64_t kChainElements[] = {1024, 32768};
-// Shorter rows that do not lie one behind another take as much as vectors.
+// Shorter rows that are not contiguous take as long as vectors.
 constexpr int64_t kChainRows[] = {4, 32, KernelTimes::kLongRow};
 constexpr int64_t kChainSlices = 4;
-// A step more takes what a chain of so many takes more than a shorter one.
+// The time of a step is the difference between a long and a short chain, divided by the difference
+// of their lengths.
 constexpr int64_t kShort = 2, kLong = 8;
-constexpr double kLeastStepUs = 1e-4;  // where a clock finds no difference
+constexpr double kLeastStepUs = 1e-4;  // if the clock shows no difference
 
 MeasuredKernel kernel_of(std::string_view key, Dtype dtype) {
   MeasuredKernel kernel = *std::ranges::find_if(measured_kernels(), [&](const MeasuredKernel& k) {
@@ -70,9 +72,10 @@ class GroupMaker {
     entry.first_step = static_cast<uint32_t>(p_.steps.size());
   }
 
-  // So many steps of a kernel. Their results are added up, so that steps do not wait for one
-  // another: a group has other work meanwhile. Sums of rows do wait, as in norms: the row is
-  // multiplied by its sum, and summed again. What casts also casts back: both are steps.
+  // Adds `links` steps of a kernel. Their results are added up, so that steps do not depend on each
+  // other, as groups usually have other work. Sums of rows do depend on each other, as in norms:
+  // the row is multiplied by its sum, and summed again. A cast is followed by a cast back; both
+  // count as steps.
   void add_chain(const MeasuredKernel& kernel, const Extent& extent, int64_t links) {
     KernelCase link = kernel.make(kernel, maker_, extent);
     const TensorType whole = row_major(kernel.dtype, extent.matrix());
@@ -124,7 +127,7 @@ bool is_sum(const KernelTimes& table) {
   });
 }
 
-// The tables without times: for each of its points a chain follows, and a longer one.
+// The tables without times. For each point, adds a short and a long chain.
 std::vector<KernelTimes> tables_of(GroupMaker& groups) {
   std::vector<KernelTimes> tables;
   const auto add_table = [&](std::string_view key, Dtype dtype) {
@@ -145,7 +148,7 @@ std::vector<KernelTimes> tables_of(GroupMaker& groups) {
   return tables;
 }
 
-// Takes off what joins the links of a chain, a share of another table.
+// Subtracts the time of the steps that join the links of a chain, a share of another table.
 void take_off(std::vector<KernelTimes>& tables, bool of_sums, std::string_view joining, Dtype dtype,
               double share) {
   const std::string key = std::string(joining) + std::string(KernelTimes::kFused);
@@ -157,7 +160,7 @@ void take_off(std::vector<KernelTimes>& tables, bool of_sums, std::string_view j
   }
 }
 
-// A link of these is a cast and the one back, each of which is taken for half of it.
+// A link of casts is a cast and the cast back; each is assumed to take half of the time.
 void share_casts(std::vector<KernelTimes>& tables) {
   for (const std::string_view key : kCasts) {
     const std::string name = std::string(key) + std::string(KernelTimes::kFused);

@@ -1,4 +1,4 @@
-// Times of steps in groups that run as one loop.
+// Times steps in fused groups, which run as one loop.
 #pragma once
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace shw::measure {
 
-// Tables of what one step more adds to a group, without a launch, operands and results: "add.fused"
-// by elements, "sum.fused" by elements and elements of a row. Where a device runs groups step by
-// step, they hold what that takes.
+// Tables of the time that one more step adds to a group, without a launch, operands and results:
+// "add.fused" by elements, "sum.fused" by elements and elements of a row. If a device runs groups
+// step by step, the tables hold the times of that.
 Result<std::vector<cost::KernelTimes>> measure_groups();
 
 }  // namespace shw::measure

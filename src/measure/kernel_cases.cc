@@ -11,7 +11,7 @@ constexpr Dtype kF32 = Dtype::kF32, kBF16 = Dtype::kBF16;
 
 TensorType typed(Dtype dtype, const Extent& n) { return row_major(dtype, n.matrix()); }
 
-// With gaps between short rows, so that they are not walked as one.
+// A type with gaps between short rows, so that kernels do not process them as one row.
 TensorType gapped(Dtype dtype, const Extent& n) {
   TensorType type = typed(dtype, n);
   if (n.row < cost::KernelTimes::kLongRow) type.strides[0] *= 2;
@@ -206,7 +206,7 @@ KernelCase rms_norm_backward(const MeasuredKernel& k, ProbeMaker& maker, const E
   return c;
 }
 
-// Rows of a table by number.
+// Looks up rows of a table by index.
 KernelCase looked_up(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
   const Dims shape = n.matrix();
   const ValueId table = maker.operand(Source::kFirst, row_major(k.dtype, {kTableRows, shape[1]})),
@@ -228,7 +228,7 @@ KernelCase table_gradient(const MeasuredKernel& k, ProbeMaker& maker, const Exte
   return c;
 }
 
-// Elements of a table of kTableRows rows by number.
+// Gathers elements of a table of kTableRows rows by index.
 KernelCase gathered(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
   const Dims shape = n.matrix();
   KernelCase c =
@@ -250,7 +250,7 @@ KernelCase scattered(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n
   return c;
 }
 
-// Rows of the table in place of which others stand.
+// Replaces rows of a table by others.
 KernelCase put(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
   const Dims shape = n.matrix();
   const TensorType table = row_major(k.dtype, {kTableRows, shape[1]});
@@ -272,7 +272,7 @@ KernelCase joined(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
   return c;
 }
 
-// Half of the rows, surrounded by zeros.
+// Half of the rows, padded with zeros.
 KernelCase surrounded(const MeasuredKernel& k, ProbeMaker& maker, const Extent& n) {
   const TensorType half = typed(k.dtype, {n.elements / 2, std::min(n.row, n.elements / 2)});
   KernelCase c = made(step_of(k, {maker.operand(Source::kFirst, half)}),

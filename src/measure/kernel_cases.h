@@ -10,7 +10,7 @@ namespace shw::measure {
 
 // One launch at one size.
 struct KernelCase : ProbeMaker::Step {
-  int64_t elements = 0;  // what the table counts (placement/kernel_work.h)
+  int64_t elements = 0;  // the unit of the table's sizes (placement/kernel_work.h)
 };
 
 struct Extent {
@@ -23,15 +23,15 @@ struct MeasuredKernel {
   std::string_view kernel;  // that runs
   Dtype dtype;
   KernelCase (*make)(const MeasuredKernel&, ProbeMaker&, const Extent&);
-  bool is_slow = false;   // takes long for an element, so that large sizes need not be measured
-  bool looks_up = false;  // rows by number, which may be of one element
+  bool is_slow = false;   // slow per element, so that large sizes need not be measured
+  bool looks_up = false;  // looks up rows by index, possibly rows of one element
 };
 
 std::span<const MeasuredKernel> measured_kernels();
 
-inline constexpr int64_t kTableRows = 64;  // that indices point to
+inline constexpr int64_t kTableRows = 64;  // number of rows that indices refer to
 
-// Tables of products by how the operands lie: gapless, or so transposed.
+// Tables of products by the memory order of the operands: contiguous, or transposed and contiguous.
 struct ProductTable {
   const char* key;
   bool first_transposed, second_transposed;
@@ -41,7 +41,8 @@ inline constexpr ProductTable kProductTables[] = {
 ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, const ProductTable& table, int64_t m,
                               int64_t n, int64_t k);
 
-// Of a head without a mask, with a causal one, or with numbers that are added to all pairs.
+// Tables of attention of one head: without a mask, with a causal mask, or with a bias added to all
+// pairs.
 struct AttentionTable {
   const char* key;
   bool backward, causal, biased;
@@ -55,7 +56,7 @@ inline constexpr std::span<const AttentionTable> kUnbiasedAttention =
 ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, const AttentionTable& table,
                                 int64_t heads, int64_t keys, int64_t width);
 
-// One sample of `side` × `side` places and a kernel of 3 × 3; the channels of one group.
+// One sample of `side` × `side` places and a kernel of 3 × 3; the channels are those of one group.
 ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side, int64_t groups,
                                   int64_t out_channels, int64_t in_channels);
 inline constexpr int64_t kConvolutionKernel = 3;

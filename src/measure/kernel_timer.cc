@@ -9,8 +9,8 @@
 namespace shw::measure {
 namespace {
 
-// Tables whose steps are timed in turn: a model has some twenty kinds of kernels, and the code of
-// these stays in the nearer caches.
+// Number of tables whose steps alternate. A model has about twenty kinds of kernels, whose code
+// stays in the near caches.
 constexpr size_t kTablesInTurn = 20;
 constexpr size_t kLaunches = 32;
 // Steps are timed among others of their size, by the bytes of their results.
@@ -24,7 +24,7 @@ size_t class_of(const ProbeMaker::Step& step) {
   return c;
 }
 
-// In steps of about the golden ratio.
+// Mixes by steps of about the golden ratio.
 std::vector<size_t> mixed(const std::vector<size_t>& members) {
   std::vector<size_t> order(members.size());
   size_t stride = members.size() * 5 / 8;
@@ -100,8 +100,7 @@ Result<std::vector<cost::KernelTimes>> KernelTimer::run(const runtime::RankBacke
   for (size_t c = 0; c < classes.size(); ++c) {
     SHW_ASSIGN_OR_RETURN(const std::vector<double> times, probe.step_us(entries[c]));
     for (size_t i = 0; i < times.size(); ++i) us[classes[c][i]] = times[i];
-    us[classes[c][times.size() / 2]] =
-        times[times.size() / 2];  // of launches the one in the middle
+    us[classes[c][times.size() / 2]] = times[times.size() / 2];  // the median launch
   }
   // A table counts the launch once for each part, as prices do (cost/roofline.h).
   const double launch_us = launch_point_ ? us[*launch_point_] : 0;

@@ -1,5 +1,5 @@
-// Times kernels at the points of tables. All points of about one size stand in one entry, in mixed
-// order: as programs go from one kernel to another, no step follows its like.
+// Times kernels at the points of tables. All points of similar size are in one entry, in mixed
+// order, so that no step follows a step of the same kernel. This resembles real programs.
 #pragma once
 #include <optional>
 #include <span>
@@ -19,24 +19,24 @@ class KernelTimer {
       : maker_({{"rank", 1}}, first_bytes, other_bytes) {}
 
   ProbeMaker& maker() { return maker_; }
-  // A table without points, and its number.
+  // Begins a table without points, and returns its number.
   size_t begin(std::string_view key, Dtype dtype, std::vector<std::vector<int64_t>> sizes);
-  // The next point of a table, and where its size counts one of the first axis. `parts`: how many
-  // times the step does what the point stands for.
+  // Adds the next point of a table. `parts`: how many times the step repeats the work of the point.
+  // add_size() adds a size to the table's first axis.
   void add_point(const ProbeMaker::Step& step, size_t table, int64_t parts = 1) {
     points_.push_back({step, table, parts});
   }
   void add_size(size_t table, int64_t size) { tables_[table].sizes[0].push_back(size); }
 
-  // Products of all sizes along `axis`, in a table for each way in which the operands lie.
+  // Adds products of all sizes along `axis`, with one table for each memory order of the operands.
   void add_products(Dtype dtype, const std::vector<int64_t>& axis);
-  // Attention of one head, as in these tables. Heads are timed together, as programs have them:
-  // `heads` of them, or more until they have `queries`.
+  // Adds these tables of attention of one head. Heads are timed together, as in programs: `heads`
+  // of them, or more until they have `queries`.
   void add_attention(std::span<const AttentionTable> tables, Dtype dtype,
                      const std::vector<int64_t>& keys, const std::vector<int64_t>& widths,
                      int64_t heads, int64_t queries);
-  // Tables of one point: a square product, and a launch that does next to nothing, behind others of
-  // its like: the least that a step takes.
+  // Add tables of one point: a square product, and a launch that does almost nothing, after others
+  // of its kind. The latter is the minimum time of a step.
   void add_rate(Dtype dtype, int64_t side);
   void add_launch();
 

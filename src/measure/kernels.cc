@@ -20,7 +20,7 @@ constexpr int64_t kElements[] = {64, 2048, 32768, 524288};      // up to 2 MiB o
 constexpr int64_t kRows[] = {1, 4, 32, KernelTimes::kLongRow};  // 1: of look-ups alone
 constexpr int64_t kMostElements = 524288, kSlowElements = 32768;
 constexpr int64_t kSourceBytes = kMostElements * 16;
-// Tensors of a size that a model touches before it comes back to one.
+// The number of tensors of one size that a model touches before it touches one of them again.
 constexpr int64_t kPlaces = 64;
 constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024}, kBF16Sizes[] = {16, 64, 256, 1024};
 constexpr int64_t kKeys[] = {4, 16, 32, 64, 128, 256, 1024}, kWidths[] = {8, 32, 128};
@@ -94,9 +94,9 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   const KernelTimes* copy = cost::times_of(device.kernels, "local_slice", Dtype::kF32);
   device.memory_bytes_per_s =
       2.0 * 4 * static_cast<double>(copy->sizes[0].back()) / copy->us.back() * 1e6;
-  device.efficiency = 1;               // these are rates that were reached
+  device.efficiency = 1;               // the rates are measured, not peak rates
   device.flops_i8 = 0;                 // no kernel multiplies 8-bit integers
-  device.flops_f8 = device.flops_f32;  // as which 8-bit floats are multiplied
+  device.flops_f8 = device.flops_f32;  // 8-bit floats are multiplied as f32
   SHW_ASSIGN_OR_RETURN(std::vector<KernelTimes> in_groups, measure_groups());
   std::ranges::move(in_groups, std::back_inserter(device.kernels));
   for (const char* figure :

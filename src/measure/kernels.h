@@ -4,7 +4,7 @@
 
 namespace shw::measure {
 
-// Fills in everything but the name and the cores, and says what each figure rests on.
+// Fills in everything except the name and the cores, and records the basis of each figure.
 Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>& bases);
 
 }  // namespace shw::measure

@@ -22,8 +22,8 @@ Result<cost::Hardware> measured_device(const std::string& name) {
   return hardware;
 }
 
-// Groups of eight ranks are the largest that are measured. What this cannot tell, as the links
-// between nodes, stays that of the H100.
+// Measures groups of at most eight ranks. Figures that this cannot determine, such as those of
+// links between nodes, are those of the H100.
 Result<answers::CalibrationReport> measure_cuda(const std::string& name) {
   SHW_ASSIGN_OR_RETURN(const int64_t found, runtime::cuda::num_devices());
   const int64_t devices = std::min<int64_t>(found, 8);

@@ -1,8 +1,8 @@
-// Measures this machine, and describes it as hardware that plans can be made for.
+// Measures this machine, and writes the hardware description that the planner uses.
 //
-// What is timed are small plans (probe.h): kernels at a few sizes on one rank, and collectives in
-// groups of several: of the CPU with virtual ranks, of GPUs with a device a rank. It takes some
-// seconds, on all cores or devices.
+// It times small plans (probe.h): kernels at a few sizes on one rank, and collectives in groups of
+// several ranks. The ranks are virtual on the CPU, and have one device each on GPUs. Measuring
+// takes some seconds, on all cores or devices.
 #pragma once
 #include <string>
 #include <string_view>

@@ -13,18 +13,19 @@ namespace {
 constexpr std::string_view kSourceNames[] = {"first", "second", "third", "indices", "flags"};
 constexpr Dtype kSourceTypes[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32, Dtype::kI64, Dtype::kBool};
 
-constexpr double kClockUs = 1e-3;  // the least that a clock tells
+constexpr double kClockUs = 1e-3;  // resolution of the clock
 constexpr int kLeastRuns = 7, kMostRuns = 201;
 constexpr double kEnoughUs = 120000;  // of all runs of an entry together
 
-// As what an operand's numbers are stored. The bits of one floating type, read as another, are
-// numbers that no model has, and infinities: some of these take a processor much longer.
+// The dtype in which an operand's numbers are stored. The bits of one floating-point type, read as
+// another, would be infinities and numbers that no model has, some of which take a processor much
+// longer.
 Dtype stored_type(Source source, Dtype dtype) {
   const Dtype own = kSourceTypes[static_cast<size_t>(source)];
   return own == Dtype::kF32 && is_floating(dtype) ? dtype : own;
 }
 
-// From the first element to the last one, gaps between included.
+// The bytes from the first element to the last, including gaps.
 int64_t extent_bytes(const TensorType& type) {
   int64_t last = 0;
   for (size_t d = 0; d < type.shape.size(); ++d) last += (type.shape[d] - 1) * type.strides[d];

@@ -1,23 +1,24 @@
-// What sdpa and its backward pass share.
+// Shared by sdpa and its backward pass.
 //
-// Operand `documents`: several documents in one row of the batch, one behind the other. [batch,
-// n + 1] integers: each row begins with 0, and then has the end of each document; the last end is
-// repeated where a row has fewer than n. A query sees the keys of its own document. What lies
-// behind the last end is in none: its queries see nothing, and nobody sees its keys.
+// Operand `documents` describes several documents that are packed into one row of the batch. It is
+// [batch, n + 1] integers: each row begins with 0, followed by the end of each document. If a row
+// has fewer than n documents, the last end is repeated. A query sees only the keys of its own
+// document. Positions after the last end belong to no document: their queries see no keys, and no
+// query sees their keys.
 #pragma once
 #include "ops/op_def.h"
 
 namespace shw::ops {
 
-// That operand `at` is absent, or fits `query` and `key`.
+// Checks that operand `at` is absent, or fits `query` and `key`.
 Status want_documents(const OpArgs& args, size_t at, const TensorType& query,
                       const TensorType& key);
 
-// That the attributes of the window are ones (tensor/key_window.h).
+// Checks that the attributes of the window are valid (tensor/key_window.h).
 Status want_window(const OpArgs& args, const TensorType& query, const TensorType& key);
 
-// Pairs of a query and a key that a head multiplies. Those that a window hides are not counted;
-// those that a causal mask alone hides are, as by the reference planner.
+// The number of pairs of a query and a key that a head multiplies. Pairs that a window hides are
+// not counted. Pairs that only a causal mask hides are counted, as in the reference planner.
 double scored_pairs(const OpArgs& args, const TensorType& query, const TensorType& key);
 
 }  // namespace shw::ops

@@ -7,10 +7,10 @@ namespace shw::ops {
 // The parts of a list separated by ';', trimmed; empty for an empty list.
 std::vector<std::string_view> parts_of(std::string_view list);
 
-// A manual region may state alternatives, separated by '|', of which the planner picks one. By
-// number: the attributes of a node that states this alternative alone. An attribute without '|'
-// serves all of them. Attributes without any '|' state one. INVALID_ARGUMENT: two attributes
-// disagree on the number.
+// A manual region may state alternatives, separated by '|', and the planner picks one. Returns, for
+// each alternative, the attributes of a node that states only this one. An attribute without '|'
+// applies to all alternatives. If no attribute has '|', there is one alternative. INVALID_ARGUMENT:
+// two attributes disagree on the number.
 Result<std::vector<Attrs>> alternatives_of(const Attrs& attrs);
 
 // A layout in text form, before a mesh is known: `mesh_rank` is its number of placements. A stated

@@ -28,8 +28,8 @@ std::vector<double> node_weights(const Graph& graph);
 Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
                                                 std::span<const std::string> names);
 
-// Lists in each entry the inputs that its outputs need, in place of those that were listed. State
-// and constants are not listed.
+// Replaces the inputs listed in each entry by those that its outputs need. State and constants are
+// not listed.
 void list_needed_inputs(const Graph& graph, std::vector<EntryInfo>& entries);
 
 // INVALID_ARGUMENT: an entry is inconsistent.

@@ -39,12 +39,12 @@ Dtype promote(Dtype a, Dtype b);
 // (`self`, `other`) turns an integer result into f32.
 Results infer_pointwise(const OpArgs& args);
 Results infer_pointwise_float(const OpArgs& args);  // integers become f32: exp, rsqrt, div…
-Results infer_real(const OpArgs& args);             // as infer_pointwise; not of complex numbers
-Results infer_bits(const OpArgs& args);      // as infer_pointwise; of integers and truth only
+Results infer_real(const OpArgs& args);             // as infer_pointwise; refuses complex numbers
+Results infer_bits(const OpArgs& args);      // as infer_pointwise; integers and booleans only
 Results infer_truth(const OpArgs& args);     // booleans of operand 0's shape
 Results infer_gradient(const OpArgs& args);  // two operands, as infer_pointwise_float
 Results infer_same(const OpArgs& args);      // row-major of operand 0's shape and dtype
-Results infer_identity(const OpArgs& args);  // operand 0's very type, strides too
+Results infer_identity(const OpArgs& args);  // operand 0's type, including strides
 Results infer_cast(const OpArgs& args);      // operand 0's shape, dtype of attribute `dtype`
 
 // ---- rules
@@ -55,7 +55,7 @@ void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results,
                      RuleSet& rules);  // only these
 void replicated_only(const OpArgs& args, std::span<const OptionalType> results,
                      RuleSet& rules);  // none
-// For monotone functions: maxima and minima pass.
+// For monotone functions: partial maxima and minima pass through.
 void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 // For a ± b: a sum of sums is a sum; an average, maximum or minimum shifted by a replicated value
 // remains one.
@@ -64,7 +64,7 @@ void additive_rules(const OpArgs& args, std::span<const OptionalType> results, R
 void pass_partials(std::initializer_list<Placement> which, RuleSet& rules);
 
 // For ops that only select elements: every dim of the result except those `barred` (a flag per dim)
-// stays sharded, in all operands and results alike; partials pass.
+// stays sharded, in all operands and results alike. Partials pass through.
 void positionwise_rules(const std::vector<bool>& barred, RuleSet& rules);
 
 // ---- comparisons: what eq, ne, lt, le, gt and ge share
@@ -79,7 +79,7 @@ void factory_rules(const OpArgs& args, std::span<const OptionalType> results, Ru
 // first.
 Results infer_like(const OpArgs& args);
 void like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
-void made_from_partials(RuleSet& rules);  // of any partial operand, whose values do not count
+void made_from_partials(RuleSet& rules);  // from any partial operand, since its values are not used
 
 // ---- random numbers: as factories or like operand 0, and the seed of the run behind it
 Results infer_random(const OpArgs& args);

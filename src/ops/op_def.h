@@ -1,10 +1,10 @@
-// Everything that the compiler knows of one operation, in one constant: src/ops/<file>.cc defines
-// it, registry.cc lists it.
+// Everything that the compiler knows about one operation, in one constant. src/ops/<file>.cc
+// defines the constant, and registry.cc lists it.
 //
 // How an op may be sharded is defined for one mesh dim at a time: a *rule* gives one placement for
-// every result and every operand. strategy/ composes rules over the mesh dims and filters what does
-// not exist. Ops that only move data (view, permute, casts) instead *follow*: each layout of their
-// operand gives one strategy.
+// every result and every operand. strategy/ composes rules over the mesh dims, and drops
+// combinations that cannot exist. Ops that only move data (view, permute, casts) *follow* instead:
+// each layout of their operand gives one strategy.
 #pragma once
 #include <optional>
 #include <span>
@@ -38,8 +38,8 @@ inline constexpr std::string_view kRequired = "required";
 struct Param {
   std::string_view name;  // an attribute's name is that of its AttrKey
   ParamKind kind;
-  // Of an attribute: the value where it is absent, as text ("-1", "false"); kRequired: it must be
-  // given; empty: absence has a meaning that no value has, which the op's file tells.
+  // For an attribute: the default value as text ("-1", "false"). kRequired: it must be given.
+  // Empty: absence has its own meaning, which no value has; the op's file describes it.
   std::string_view otherwise = {};
   bool required() const { return otherwise == kRequired; }
 };
@@ -56,8 +56,8 @@ struct OpArgs {
   bool has(size_t i) const { return i < operands.size() && operands[i].has_value(); }
 };
 
-// The shard sizes that a rule is valid for, under `full`: kEven, only if all shards that it makes
-// have the same size.
+// The shard sizes for which a rule is valid under `full`. kEven: only if all its shards have the
+// same size.
 enum class Blocks : uint8_t { kAny, kEven };
 
 // Single-mesh-dim rules of one node, in the reference's order. The rule "everything replicated" is
@@ -111,58 +111,58 @@ enum class Sharding : uint8_t {
 
 enum class PiecePosition : uint8_t { kUnused, kOfResult, kOfOperand };  // of operand or result 0
 
-// Which operand the result may overwrite, if it is exactly of the result's type: none, the first,
-// or any one, since each element of the result depends only on the same element of the operands.
-// The kernel of every backend must be able to do it.
+// Which operand the result may overwrite, if it has exactly the result's type: none, the first, or
+// any one. kAnyOperand requires that each element of the result depends only on the same element of
+// the operands. The kernel of every backend must support the overwriting.
 enum class InPlace : uint8_t { kNever, kFirstOperand, kAnyOperand };
 
 struct OpDef {
   OpKind kind;
   std::span<const Param> params;
-  // Result types from operand types. Strides of results are those ATen gives; an op with a tuple
-  // returns all its places.
+  // Result types from operand types. Strides of results are those of ATen. An op with a tuple
+  // returns all its elements.
   Result<std::vector<OptionalType>> (*infer)(const OpArgs&);
   Sharding sharding = Sharding::kRules;
   void (*rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
-  // Rules that only the rule set `full` has, beside the others.
+  // Additional rules of the rule set `full`.
   void (*full_rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
   std::optional<Followed> (*follow)(const OpArgs&, const TensorType& result, const Layout& operand,
                                     const Mesh&) = nullptr;
-  // The stated layouts of one alternative, whose attributes `args` has: of the results, then of the
-  // operands. INVALID_ARGUMENT: they are none of this mesh.
+  // The stated layouts of one alternative, whose attributes are in `args`: those of the results,
+  // then of the operands. INVALID_ARGUMENT: they are not layouts of this mesh.
   Result<std::vector<Layout>> (*declared)(const OpArgs&, std::span<const OptionalType> results,
                                           const Mesh&) = nullptr;
-  // Of one execution; null: negligible. Bytes are those of operands and results
-  // (placement/pricing.cc).
+  // FLOPs of one execution; null: negligible. The bytes that it moves are those of operands and
+  // results (placement/pricing.cc).
   double (*flops)(const OpArgs&, std::span<const OptionalType> results) = nullptr;
-  bool free = false;  // costs nothing in the model: a view, or no work at all
-  // What the op computes is unknown. Its results are those of the whole tensors, whatever
-  // `infer` is given; `flops` are of all ranks together, and where it knows none the op is free
-  // (under `compat` always, as in the reference).
+  bool free = false;  // costs nothing in the model: a view, or an op without work
+  // The computation of the op is unknown. `infer` always returns the types of the whole results,
+  // whatever its operands. `flops` are those of all ranks together; if it gives none, the op is
+  // free (under `compat` always, as in the reference).
   bool opaque = false;
-  // The rules hold for any set of indices of a sharded dim, the same for all that the rule shards:
-  // nothing depends on where a piece lies in the whole. Then strided shards may stand for plain
-  // ones.
+  // The rules hold for any set of indices of a sharded dim, if it is the same set for all tensors
+  // that the rule shards: nothing depends on the position of a piece. Then strided shards may
+  // replace plain ones.
   bool takes_strided = false;
-  // The kernel must know where its piece of this tensor lies in the whole; lowering then gives the
-  // step the global shape as attribute `size` and the layout as `cuts` (plan/program.h).
+  // The kernel must know the position of its piece in this tensor. Lowering then gives the step the
+  // global shape as attribute `size`, and the layout as `cuts` (plan/program.h).
   PiecePosition piece_position = PiecePosition::kUnused;
-  // Draws random numbers. Attribute `seed` tells the node from others; lowering gives a node that
-  // has none its own. The last operand, `run_seed`, i64[2]: seed and offset of the run, without
-  // which every run draws the same (rewrite/run_time_seed.cc).
+  // Draws random numbers. Attribute `seed` distinguishes the node from others; lowering gives a
+  // node without it a seed of its own. The last operand, `run_seed`, i64[2], is the seed and offset
+  // of the run. Without it, every run draws the same numbers (rewrite/run_time_seed.cc).
   bool is_random = false;
   InPlace in_place = InPlace::kNever;
   // 8-bit floats may be among its operands and results: it moves, makes, compares or casts them, or
-  // multiplies them into a wider sum. So may they be where `is_view` or `opaque`.
+  // multiplies them into a wider sum. Ops with `is_view` or `opaque` may also have them.
   bool takes_float8 = false;
-  // True: the result is the operand's storage under another shape and strides; the runtime never
-  // sees the op.
+  // The result is the operand's storage with another shape and strides. The runtime never sees the
+  // op.
   bool is_view = false;
 };
 
 const OpDef& op_def(OpKind kind);
 
-// UNIMPLEMENTED: an operand or result is an 8-bit float, in which the op has no arithmetic.
+// UNIMPLEMENTED: an operand or result is an 8-bit float, for which the op has no arithmetic.
 Status check_float8(const OpDef& def, std::span<const OptionalType> types);
 
 }  // namespace shw

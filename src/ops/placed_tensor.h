@@ -1,4 +1,5 @@
-// Which tensor of a node its kernel must know the place of in the whole (OpDef::piece_position).
+// Finds the tensor of a node for which the kernel must know the position of its piece in the whole
+// (OpDef::piece_position).
 #pragma once
 #include <optional>
 

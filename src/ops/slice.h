@@ -1,5 +1,5 @@
-// The elements of one dim that slice, split, select and related ops take; for inference, and for
-// lowering them to windows.
+// The elements of one dim that slice, split, select and related ops select; for inference, and for
+// lowering these ops to windows.
 #pragma once
 #include "ops/op_def.h"
 
@@ -30,9 +30,9 @@ struct SelectAt {
 };
 Result<SelectAt> select_at(const Attrs& attrs, const Dims& shape);
 
-// The shape of the tensor that operand 0 is the gradient of a part of: operand 0's shape, with the
-// size from attribute `input_sizes` in dim `dim`, which is new if `inserted`. (The other sizes may
-// be those of one rank's piece.)
+// Operand 0 is the gradient of a part of a tensor. Returns the shape of this tensor: operand 0's
+// shape, with the size from attribute `input_sizes` in dim `dim`. The dim is new if `inserted`.
+// (The other sizes may be those of one rank's piece.)
 Result<Dims> shape_before(const OpArgs& args, bool inserted);
 
 // Every dim except `along` may be sharded. Operand `part` of several, or the result if there is

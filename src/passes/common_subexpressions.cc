@@ -1,12 +1,12 @@
 // common-subexpressions: removes a step that repeats an earlier one (same kernel, attributes and
-// collective on the same windows); its readers use the earlier result.
+// collective on the same windows); its readers then read the earlier result.
 //
 //   %3 = permute-copy(%0); %4 = permute-copy(%0); mm(%3, %4)   ⇒   %3 = …(%0); mm(%3, %3)
 //
 // Kernels have no side effects, so equal steps have equal results. A step is kept if its result is
-// returned to the caller, since each output is a storage of its own; if its storage is overwritten
-// in place, and so has two values; or if it is in another entry, because either entry may run
-// alone. It is also kept if holding the first result until the second is due would exceed the
+// returned to the caller, since each output has its own storage; if its storage is overwritten in
+// place, and so has two values; or if it is in another entry, because either entry may run alone.
+// It is also kept if holding the first result until the readers of the second would exceed the
 // scratch limit.
 #include <algorithm>
 #include <unordered_map>
@@ -57,7 +57,7 @@ class Merger {
           overwritten_[p_.values[v].storage.v] = 1;
   }
 
-  // Each result is the only value that its storage holds and does not leave the entry.
+  // Whether each result is the only value of its storage and does not leave the entry.
   bool removable(const ProgramStep& s) const {
     for (ValueId v : s.inputs)
       if (v.valid() && overwritten_[p_.values[v].storage.v]) return false;

@@ -1,6 +1,6 @@
-// Which steps of an entry must come before which: a step comes after those that wrote what it
-// reads, and after those that read what it overwrites. Bytes count, not storages: windows that
-// share none are independent.
+// The dependencies between the steps of an entry: a step must come after those that wrote what it
+// reads, and after those that read what it overwrites. Conflicts are determined by bytes, not by
+// storages: windows of one storage that share no bytes are independent.
 #pragma once
 #include <cstdint>
 #include <span>

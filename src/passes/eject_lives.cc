@@ -10,7 +10,8 @@
 namespace shw {
 namespace {
 
-// What an ejection takes for each lifetime that meets the one to be put, in lifetimes passed over.
+// The work of an ejection for each lifetime that meets the one to be placed, in lifetimes passed
+// over.
 constexpr size_t kOfEjection = 4;
 
 class Ejection {
@@ -69,13 +70,13 @@ class Ejection {
     sort_stably(by_top_, {}, [&](const Placed& p) { return top_of(p.life); });
     largest_last(0);
   }
-  // Of what is out from this place on: the last one comes next.
+  // Sorts the unplaced lifetimes from this position on; the last one is placed next.
   void largest_last(size_t from) {
     std::span<uint32_t> those = std::span(out_).subspan(from);
     sort_stably(those, {}, [&](uint32_t i) { return areas_[i]; });
   }
 
-  // Without branches.
+  // Written without branches, for speed.
   static void find_meeting(const Life& life, const std::vector<Placed>& all,
                            std::vector<uint32_t>& meeting) {
     meeting.resize(all.size() + 1);
@@ -86,7 +87,8 @@ class Ejection {
     }
     meeting.resize(static_cast<size_t>(next - meeting.data()));
   }
-  // The lowest one between those that meet the lifetime; -1: none is large enough.
+  // The offset of the lowest large enough gap between those that meet the lifetime; -1: there is
+  // none.
   int64_t lowest_gap(int64_t bytes) const {
     int64_t top = 0;
     for (const uint32_t i : meeting_) {
@@ -96,8 +98,9 @@ class Ejection {
     return arena_bytes_ - top >= bytes ? top : -1;
   }
 
-  // At the ends of the arena, or next to one that meets the lifetime. In the way are those that
-  // begin below its top, without those that end below its offset.
+  // The offset with the cheapest ejections. Candidates are the ends of the arena and the places
+  // next to a lifetime that meets this one. Those to eject begin below its top and do not end below
+  // its offset.
   int64_t least_ejection(int64_t bytes) {
     const size_t all = meeting_.size();
     double begun = 0, ended = 0, least = HUGE_VAL;
@@ -157,7 +160,7 @@ class Ejection {
   std::vector<double> areas_, costs_, prices_;      // by lifetime; a price grows by its cost
   std::vector<int64_t> offsets_;                    // by lifetime, of those that are placed
   std::vector<Placed> by_offset_, by_top_;          // all that are placed
-  std::vector<uint32_t> meeting_, meeting_by_top_;  // those that meet the one to be put
+  std::vector<uint32_t> meeting_, meeting_by_top_;  // those that meet the one to be placed
   std::vector<uint32_t> out_;                       // a stack
   std::vector<uint8_t> is_out_;                     // by lifetime: whether it is being ejected
 };

@@ -12,15 +12,16 @@
 namespace shw {
 namespace {
 
-// Names the queue of a step that a link does: the mesh dims of a group, or a direction.
+// Identifies the queue of a step that runs on a link: the mesh dims of a group, or a direction.
 std::vector<uint8_t> queue_key(const Program& p, const ProgramStep& s) {
   const HostCopy copy = host_copy(p, s);
   if (copy == HostCopy::kNone) return links_of(s.collective.axes);
   return {static_cast<uint8_t>(kMaxMeshRank + static_cast<int>(copy))};
 }
 
-// The compute step in front of which something with this start time belongs. A collective may wait
-// in its own stream; a copy would stall the compute stream, so it goes after.
+// The compute step in front of which a step with this start time is placed. A collective may wait
+// in its own stream, so it goes before the compute step that runs at that time. A copy would stall
+// the compute stream, so it goes after it.
 uint32_t compute_step_at(const std::vector<double>& begins, double start, bool may_wait) {
   const auto it = may_wait ? std::upper_bound(begins.begin(), begins.end(), start)
                            : std::lower_bound(begins.begin(), begins.end(), start);
@@ -31,13 +32,13 @@ uint32_t compute_step_at(const std::vector<double>& begins, double start, bool m
 }  // namespace
 
 struct EntrySchedule::Times {
-  std::vector<double> begins;  // of compute step k; behind the last its end
+  std::vector<double> begins;  // by compute step; the last element is the end of the last one
   // By step.
-  std::vector<double> ready;      // no operand is there before
+  std::vector<double> ready;      // when the last operand is ready
   std::vector<double> latest;     // the start that delays no reader
-  std::vector<double> start;      // what it gets
+  std::vector<double> start;      // the start assigned
   std::vector<uint32_t> at_most;  // the first compute step that needs it
-  std::vector<uint32_t> anchor;   // the compute step in front of which it stands
+  std::vector<uint32_t> anchor;   // the compute step in front of which it is placed
 };
 
 EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, int64_t limit_bytes,
@@ -70,7 +71,8 @@ EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, 
   if (limit_bytes_ != INT64_MAX) count_live(program, entry);
 }
 
-// What reads collectives, parameters and other such steps, and is read by such steps alone.
+// Finds the steps that finish results: they read only collectives, parameters and other such steps,
+// and only such steps read them.
 void EntrySchedule::find_finishing(const Program& program, const ProgramEntry& entry,
                                    bool finish_late) {
   const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
@@ -81,7 +83,7 @@ void EntrySchedule::find_finishing(const Program& program, const ProgramEntry& e
              });
     });
   };
-  // The caller computes tangents of results, so the backward pass waits for these.
+  // The caller computes tangents from results, so the backward pass waits for results.
   const bool results_are_awaited = std::ranges::any_of(
       steps, [&](const ProgramStep& s) { return touches(program, s.inputs, PortRole::kTangent); });
   of_parameters_.assign(count_, 0);
@@ -131,8 +133,9 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
   }
 }
 
-// Whether a step, and what moves with it to prepare its operands, is the last to touch these; and
-// which other steps are the last before it. While those are to come, an early start frees nothing.
+// Finds whether a step, together with the steps that move with it to prepare its operands, is the
+// last to touch these operands, and which other steps touch them last before it. Until those have
+// run, an early start frees nothing.
 void EntrySchedule::find_others(const Program& program, const ProgramEntry& entry) {
   const std::vector<Touched> touched = touched_storages(program);
   others_.assign(count_, {});
@@ -162,7 +165,7 @@ void EntrySchedule::find_others(const Program& program, const ProgramEntry& entr
   }
 }
 
-// What does not wait for its readers to need it.
+// Finds the steps that start as early as possible, not just before their readers.
 void EntrySchedule::find_early(const Program& program, const ProgramEntry& entry, bool frees) {
   std::vector<uint8_t>& early = early_[frees];
   early.assign(count_, 0);
@@ -224,8 +227,8 @@ EntrySchedule::Order EntrySchedule::place(std::span<const double> starts, const 
   return order;
 }
 
-// From the end: of all steps that move and whose readers' starts are known, the one that must be
-// over last takes the latest free time of its communicator.
+// Backwards from the end: of the movable steps whose readers all have a start, the one with the
+// latest required end takes the latest free time of its communicator.
 void EntrySchedule::find_latest(Times& t, const Lead& lead) const {
   const double slack_us = lead.slack * mean_us_;
   const std::vector<uint8_t>& early = early_[lead.frees];
@@ -264,7 +267,7 @@ void EntrySchedule::find_latest(Times& t, const Lead& lead) const {
   }
 }
 
-// Forwards: not before its operands are ready, nor before there is memory for its result.
+// Forwards: no step starts before its operands are ready, or before there is memory for its result.
 void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
   const std::vector<uint8_t>& early = early_[lead.frees];
   const int64_t limit_bytes = lead.waits ? 0 : limit_bytes_;
@@ -298,7 +301,8 @@ void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
         std::clamp(compute_step_at(t.begins, start, queue_[i] != kNoQueue), at_least, t.at_most[i]);
     if (early[i]) continue;
     t.anchor[i] = with_room(i, t.anchor[i], limit_bytes, live);
-    // Where nothing may start early, it does not start before what frees memory there, either.
+    // If nothing may start early, the step must not start before one at this place that frees
+    // memory, either.
     if (limit_bytes == 0 && t.begins[t.anchor[i]] > start) {
       t.start[i] = t.begins[t.anchor[i]];
       ends[i] = t.start[i] + us_[i];
@@ -306,8 +310,8 @@ void EntrySchedule::find_anchors(Times& t, const Lead& lead) const {
   }
 }
 
-// Looks for a compute step that begins once the step's operands are there, and in front of which
-// compute stands still for long enough; without one, takes the first that begins then.
+// Looks for a compute step that begins after the step's operands are ready, and in front of which
+// compute is idle for long enough. If there is none, takes the first that begins after that time.
 EntrySchedule::Order EntrySchedule::finish(const Order& order, const Simulation& as_placed,
                                            uint32_t depth) const {
   struct Place {

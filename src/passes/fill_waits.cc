@@ -6,7 +6,7 @@
 namespace shw {
 namespace {
 
-// The scratch of a walk: what is live, and what of it only steps that are put off still need.
+// The scratch during the walk: all live bytes, and those that only deferred steps still need.
 class WalkMemory {
  public:
   WalkMemory(const Program& program, std::span<const ProgramStep* const> steps)
@@ -20,7 +20,7 @@ class WalkMemory {
 
   void put_off(uint32_t i) { count(i, 0, 1); }
   void run(uint32_t i, bool was_put_off) { count(i, 1, was_put_off ? -1 : 0); }
-  // Whether the step, if it ran now, would free as much as it makes.
+  // Whether the step, if it ran now, would free at least as many bytes as it makes.
   bool would_free(uint32_t i) {
     int64_t more = 0;
     for_scratch(i, [&](const Scratch& s, int64_t bytes) {
@@ -32,7 +32,7 @@ class WalkMemory {
 
  private:
   struct Scratch {
-    int32_t left = 0, off = 0;  // uses by steps that have not run; of those, put off
+    int32_t left = 0, off = 0;  // uses by steps that have not run; of these, by deferred steps
     bool begun = false;
     bool is_live() const { return begun && left > 0; }
     bool is_held() const { return is_live() && left == off; }
@@ -115,12 +115,12 @@ class Walk {
     bool is_ahead = false;  // a gather that has started before its place
     bool is_product = false;
     bool reduces_gradient = false;  // a reduction that no product waits for
-    uint32_t held_up_by = 0;        // edges from steps that have not run
-    uint32_t first_reader = 0;      // of those that do not move
+    uint32_t held_up_by = 0;        // number of dependencies on steps that have not run
+    uint32_t first_reader = 0;      // the first reader that does not move
     double end_us = 0;
   };
   struct Queue {
-    double free_us = 0, left_us = 0;  // when it is done; what it has still to run
+    double free_us = 0, left_us = 0;  // when it is idle; time of its remaining steps
     std::vector<uint32_t> gathers;    // of parameters, still to come; the next one last
   };
 
@@ -170,7 +170,7 @@ class Walk {
     num_prepared_ += prepares(i);
     if (steps_[i].is_ahead) ahead_bytes_ -= schedule_.makes_bytes(i);
   }
-  // In front of this compute step, on communicators that stand idle.
+  // Starts gathers in front of this compute step, on idle communicators.
   void start_gathers(uint32_t place) {
     for (Queue& queue : queues_) {
       std::vector<uint32_t>& gathers = queue.gathers;
@@ -188,7 +188,8 @@ class Walk {
     }
   }
 
-  // A collective waits for what is put off.
+  // Whether the step may be deferred: a compute step with spare time, or a collective that waits
+  // for deferred steps.
   bool can_wait(uint32_t i) const {
     if (!schedule_.is_collective(i)) return spare_.has_time(i);
     return std::ranges::any_of(schedule_.needs().before(i),
@@ -229,7 +230,8 @@ class Walk {
     for (uint32_t r : schedule_.needs().after(i))
       if (is_released(r, was_put_off || spare_.has_time(i))) run_step(r);
   }
-  // A collective follows a step that has moved, or that was the last to hold it up.
+  // Whether a collective now follows a step that has moved, or whose last pending dependency just
+  // ran.
   bool is_released(uint32_t i, bool has_moved) const {
     return schedule_.is_collective(i) && !is_held_up(i) &&
            (steps_[i].state == State::kPutOff || (steps_[i].state == State::kToCome && has_moved));
@@ -247,14 +249,14 @@ class Walk {
     }
   }
 
-  // False: none of those that are put off could run.
+  // Runs the oldest deferred step that can run. False: there is none.
   bool run_oldest() {
     const auto oldest = std::ranges::find_if(put_off_, [&](uint32_t i) { return could_run(i); });
     if (oldest == put_off_.end()) return false;
     run_step(*oldest);
     return true;
   }
-  // The first that could run; of several, the one with the longest chain behind it.
+  // Of the steps that can run, the one with the longest chain behind it.
   uint32_t next_at_end() const {
     const auto rank = [&](uint32_t i) {
       return std::tuple(is_held_up(i), std::max(now_us(), ready_us(i)), -spare_.behind_us(i));
@@ -262,7 +264,8 @@ class Walk {
     return *std::ranges::min_element(put_off_, {}, rank);
   }
 
-  // In front of a product. Those that are put off need room for themselves.
+  // Runs deferred products before the next product, so that a reduction of gradients can start.
+  // These count as products too, so they run one product before the bound is reached.
   void reduce_gradients() {
     while (products_ + 1 >= bounds_.products) {
       const auto oldest = std::ranges::find_if(put_off_, [&](uint32_t i) {
@@ -297,12 +300,13 @@ class Walk {
         for (uint32_t i : *list)
           if (could_run(i) && (list == &put_off_ || memory_.would_free(i))) consider(i);
       if (best == kNoStep) consider_preparing(consider);
-      // Else it delays the next step by more than it saves.
+      // Otherwise it would delay the next step by more than it saves.
       if (best == kNoStep || schedule_.us(best) > 2 * (us - now_us())) return;
       run_step(best);
     }
   }
-  // The next of those that soon come anyway. Their gathers stay where they are.
+  // Considers the next steps that prepare a gather and are due soon anyway. Their gathers stay
+  // where they are.
   template <class Consider>
   void consider_preparing(Consider consider) const {
     const size_t end = std::min(preparing_.size(), num_prepared_ + kPreparedAhead);
@@ -310,7 +314,7 @@ class Walk {
       if (steps_[preparing_[k]].state == State::kToCome && could_run(preparing_[k]))
         return consider(preparing_[k]);
   }
-  // The longest that is over in time; else the shortest.
+  // Prefers the longest step that ends within the wait; if none does, the shortest.
   static bool fits_better(double a, double b, double wait_us) {
     if ((a <= wait_us) != (b <= wait_us)) return a <= wait_us;
     return a <= wait_us ? a > b : a < b;
@@ -323,9 +327,9 @@ class Walk {
   std::vector<Step> steps_;
   std::vector<Queue> queues_;        // by communicator; compute last
   std::vector<uint32_t> put_off_;    // compute steps, the oldest first
-  std::vector<uint32_t> early_;      // have time, are not held up, and are still to come
+  std::vector<uint32_t> early_;      // have spare time, can run now, and have not been reached
   std::vector<uint32_t> preparing_;  // steps that prepare, as they come
-  size_t num_prepared_ = 0;          // of them: the walk has come to
+  size_t num_prepared_ = 0;          // number of these that the walk has reached
   int64_t ahead_bytes_ = 0;          // of gathers that are ahead
   uint32_t products_ = 0;            // since the last reduction of a gradient
   EntrySchedule::Order order_;

@@ -1,19 +1,21 @@
-// An order of one entry's steps in which compute that has time runs while other compute waits for a
+// Reorders one entry's steps so that compute steps with spare time run while others wait for a
 // collective.
 //
 //   y = mm(a, b);  dw = mm(c, d);  g = reduce_scatter(y);  z = add(g, e)   # z waits for g
 //     =>  y = mm(a, b);  g = reduce_scatter(y);  dw = mm(c, d);  z = add(g, e)
 //
-// A list schedule: one walk over an order, with a clock for compute and one for each communicator.
-// Steps that have time (spare_time.h) are put off, and with them what only they hold up. They run
-//   - where the next step would have to wait: the one that fits best, also one from further behind
-//     if it frees as much scratch as it makes; else the next cast of a parameter that soon comes
-//     anyway, whose gather stays;
-//   - when a step that has no time needs them;
-//   - when they alone hold more scratch than they may, or too many are put off: the oldest;
+// A list schedule: one pass over an order, with a clock for compute and one for each communicator.
+// Steps that have spare time (spare_time.h) are deferred, together with the steps that only they
+// delay. They run
+//   - where the next step would have to wait: the step that fits best, which may come from further
+//     behind if it frees as much scratch as it makes; otherwise the next cast of a parameter that
+//     is due soon anyway, without its gather;
+//   - when a step that has no spare time needs them;
+//   - when deferred steps hold more scratch than allowed, or too many are deferred: the oldest
+//     first;
 //   - when a reduction of gradients waits for them and enough products ran since the last one;
-//   - when their collectives' communicator has more to do than compute, and would soon stand idle.
-// The next gather of parameters starts before its place if its communicator stands idle.
+//   - when their collectives' communicator has more work than compute, and would soon be idle.
+// The next gather of parameters starts before its place if its communicator is idle.
 #pragma once
 #include <cstdint>
 
@@ -23,13 +25,14 @@
 namespace shw {
 
 struct FillBounds {
-  // Of scratch that only steps that are put off still need, and of results of gathers that start
-  // before their places.
+  // Limit on the scratch that only deferred steps still need, plus the results of gathers that
+  // start before their places.
   int64_t held_bytes = 0;
-  int64_t live_bytes = 0;  // of all scratch: nothing is put off beyond
-  // That are put off at a time, and between a gather that starts before its place and its reader.
+  int64_t live_bytes = 0;  // limit on all live scratch: no step is deferred where it is exceeded
+  // Limit on the number of deferred steps, and on the steps between a gather that starts before its
+  // place and its reader.
   uint32_t steps = 0;
-  // Products between two reductions of gradients: beyond it, those that are put off and that a
+  // Products between two reductions of gradients. After this many, the deferred products that a
   // reduction waits for come first.
   uint32_t products = UINT32_MAX;
 };

@@ -18,7 +18,7 @@ bool copies(const ProgramStep& s) {
          s.in_place == kNotInPlace;
 }
 
-// Who writes and who reads a storage, by step of the program.
+// The steps of the program that write and read a storage.
 struct StorageUse {
   uint32_t writer = kNone, num_writers = 0;
   std::vector<uint32_t> readers;
@@ -42,13 +42,13 @@ std::vector<StorageUse> uses_of(const Program& p) {
 struct Member {
   uint32_t step;
   uint32_t copier = kNone;  // the step that makes the operand, if that can write elsewhere
-  int64_t elements = 0;     // of what one rank sends of a gather or gets of a reduce-scatter
+  int64_t elements = 0;     // sent by one rank in a gather, or received in a reduce-scatter
   int64_t parts = 1;        // of so many elements in the larger of operand and result
 };
 using Bucket = std::vector<Member>;
 
-// The same elements after a window of [ranks, elements] has become one of [ranks, stride]; none if
-// no window has them.
+// The window of the same elements after [ranks, elements] has become part of [ranks, stride];
+// nothing if no window has these elements.
 std::optional<ProgramValue> within(const ProgramValue& v, int64_t elements, int64_t stride) {
   ProgramValue out = v;
   const int64_t size = dtype_size(v.type.dtype), first = v.offset_bytes / size;
@@ -78,7 +78,7 @@ class EntryFuser {
         needs_(program, entry),
         schedule_(program, entry, INT64_MAX, true) {}
 
-  // Appends the entry's steps to `steps`; returns how many collectives are gone.
+  // Appends the entry's steps to `steps`; returns by how many the number of collectives fell.
   uint32_t run(std::vector<ProgramStep>& steps) {
     find_buckets();
     uint32_t gone = 0;
@@ -100,7 +100,7 @@ class EntryFuser {
   }
 
  private:
-  // Where a step goes: to the step with this number, in this order there.
+  // The new place of a step: at the step with this number, and its rank among the steps there.
   enum Rank : uint8_t { kPack, kCollective, kAsBefore, kUnpack, kReader, kGone };
   struct Place {
     uint32_t at;
@@ -118,7 +118,7 @@ class EntryFuser {
     return x.offset_bytes == 0 && x.type.contiguous() &&
            x.type.bytes() == p_.storages[x.storage].bytes;
   }
-  // A parameter, buffer or constant that the entry leaves as it is.
+  // Whether it is a parameter, buffer or constant that the entry does not change.
   bool is_given(ValueId v) const {
     return v.valid() && use(v).num_writers == 0 && is_of_model(p_, p_.values[v].storage);
   }
@@ -157,7 +157,7 @@ class EntryFuser {
   const TensorType& type_of(uint32_t step) const {
     return p_.values[p_.steps[step].outputs[0]].type;
   }
-  // The fused collective and the copies that there are not without it.
+  // The time of the fused collective and of the additional copies.
   double us(const Bucket& bucket) const {
     double us = collective_us(bucket);
     if (bucket.size() == 1) return us;
@@ -216,7 +216,7 @@ class EntryFuser {
     const StorageId s = p_.storages.push_back({type.bytes(), StorageKind::kArena, kNone, -1});
     return p_.values.push_back({type, s, 0});
   }
-  // What lies in the storage of `v` lies in that of `in` from now on.
+  // Moves all values of `v`'s storage into that of `in`.
   void move_into(ValueId v, ValueId in, int64_t offset_bytes) {
     const StorageId from = p_.values[v].storage, to = p_.values[in].storage;
     for (ProgramValue& x : p_.values)
@@ -248,7 +248,7 @@ class EntryFuser {
     return s;
   }
 
-  // The packed operand: each part is written by its copier, or by a copy.
+  // Makes the packed operand: each part is written by its copier, or by a new copy.
   ValueId pack(const Bucket& b, uint32_t at) {
     int64_t elements = 0;
     for (const Member& m : b) elements += m.elements;
@@ -291,7 +291,7 @@ class EntryFuser {
     }
   }
 
-  // Makes readers of the result read the packed buffer, if all are copies that can.
+  // Makes the readers of the result read the packed buffer, if all of them are copies that can.
   bool read_in_place(ValueId result, int64_t elements, int64_t stride, ValueId out,
                      int64_t offset) {
     if (kind(result) != StorageKind::kArena) return false;
@@ -309,7 +309,8 @@ class EntryFuser {
     return true;
   }
 
-  // The packed operand of a reduce-scatter: each rank's part is made of the members' parts for it.
+  // Makes the packed operand of a reduce-scatter: each rank's part consists of the parts for that
+  // rank of all fused operands.
   ValueId concatenate(const Bucket& b, uint32_t at) {
     const Dtype dtype = type_of(b[0].step).dtype;
     std::vector<ValueId> operands;
@@ -349,7 +350,7 @@ class EntryFuser {
     }
   }
 
-  // Behind the reductions that are later now.
+  // Moves steps that finish results behind their reductions, if these are later now.
   void defer_what_finishes() {
     for (uint32_t i = first_; i < end_; ++i) {
       if (!schedule_.finishes(i - first_)) continue;

@@ -1,21 +1,21 @@
-// Fuses collectives of one communicator into one on a packed buffer: each of them waits for the
-// latency of its network, and small ones do little else.
+// Fuses collectives of one communicator into one on a packed buffer. Each collective pays the
+// latency of the network, which dominates the time of small ones.
 //
 //   c = dtype_cast(w); g = all_gather(c); …  d = dtype_cast(v); h = all_gather(d)
 //     =>  dtype_cast(w), dtype_cast(v) write into the parts of p; q = all_gather(p);
 //         g = clone(q's first part of each rank); …  h = clone(q's second part of each rank)
 //
 // What is fused:
-//   - all-gathers of parameters, where the first of them stood. The copy that makes an operand,
-//   such
-//     as a cast, writes into the packed buffer. If all readers of a result are copies that can read
-//     a part of the buffer, nothing unpacks it.
-//   - all-reduces of what nothing but outputs waits for, such as gradients, where the last of them
-//     stood. The steps that make the operands write into the packed buffer, and readers read it.
+//   - all-gathers of parameters, at the place of the first of them. The copy that makes an operand,
+//     such as a cast, writes into the packed buffer. If all readers of a result are copies that can
+//     read a part of the buffer, nothing unpacks it.
+//   - all-reduces of results that only outputs depend on, such as gradients, at the place of the
+//     last of them. The steps that make the operands write into the packed buffer, and readers read
+//     it.
 //   - reduce-scatters of the same kind of results. One `cat` packs the operands, rank by rank;
 //     readers read the buffer.
-// One fused collective has one entry, group, reduction, type on the wire, and pass (forward or
-// backward). Each element travels, and is reduced, as before: results are the same bits.
+// Fused collectives agree in entry, group, reduction, type on the wire, and pass (forward or
+// backward). Each element is sent and reduced as before, so results are bitwise equal.
 #pragma once
 #include <functional>
 
@@ -24,9 +24,9 @@
 namespace shw {
 
 struct FuseLimits {
-  int64_t bytes = 0;          // of a packed buffer: of all ranks for a gather
+  int64_t bytes = 0;          // size of a packed buffer; for a gather, of all ranks together
   int64_t scatter_bytes = 0;  // likewise, for reduce-scatters
-  uint32_t steps = 0;         // of the program, between the first and the last collective
+  uint32_t steps = 0;         // steps of the program between the first and the last collective
 };
 
 struct FusePrices {
@@ -35,9 +35,9 @@ struct FusePrices {
   std::function<double(int64_t bytes)> copy_us;  // within one rank
 };
 
-// Fuses neighbours in the order of the program, where communication becomes shorter by more time
-// than the copies take. The program must have one stream and no memory plan. Returns how many
-// collectives are gone.
+// Fuses neighbours in the order of the program if this saves more communication time than the
+// copies cost. The program must have one stream and no memory plan. Returns by how many the number
+// of collectives fell.
 uint32_t fuse_collectives(Program& program, const FuseLimits& limits, const FusePrices& prices);
 
 }  // namespace shw

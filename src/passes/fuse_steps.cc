@@ -1,4 +1,4 @@
-// fuse-steps: puts steps in a row that work slice by slice into groups (groups/form_groups.h).
+// fuse-steps: puts consecutive steps that work slice by slice into groups (groups/form_groups.h).
 #include "groups/form_groups.h"
 #include "passes/pass.h"
 

@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-// A copy within a rank may take so much of a chain's time for one collective less.
+// A copy within a rank that saves one collective may take at most this share of the chain's time.
 constexpr double kMostOfChain = 0.1;
 
 bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
@@ -46,7 +46,8 @@ class ChainFuser {
     return p_.values.push_back({row_major(value.type.dtype, shape), value.storage, 0});
   }
 
-  // Of whole storages, of which nothing else writes the one between the gathers.
+  // The chain whose second gather is step `i`. Its values must be whole storages, and no other step
+  // may write the storage between the gathers.
   std::optional<Chain> chain_to(uint32_t i) {
     const ProgramStep& second = p_.steps[i];
     if (!is_gather(second) || !p_.lies_in(second.inputs[0], StorageKind::kArena)) return {};
@@ -64,14 +65,14 @@ class ChainFuser {
                 .axes = second.collective.axes};
     const std::vector<uint8_t>& inner = first.collective.axes;
     chain.axes.insert(chain.axes.end(), inner.begin(), inner.end());
-    // A combined group is never dearer than its parts: redistribution/redistributor.h.
+    // A combined group never costs more than its parts; see redistribution/redistributor.h.
     chain.us = std::min(prices_.collective_us(CollectiveKind::kAllGather, mask_of(chain.axes),
                                               type(chain.b).bytes()),
                         first.cost_us + second.cost_us);
     return chain;
   }
 
-  // The one gather in place of `at`, which is one of the two.
+  // Replaces step `at`, one of the two gathers, by the combined gather.
   void gather(const Chain& chain, uint32_t at) {
     const ProgramStep &first = p_.steps[chain.first], &second = p_.steps[chain.second];
     Dims shape = type(chain.w).shape;
@@ -101,7 +102,7 @@ class ChainFuser {
     if (chain.us + copy_us > (1 + kMostOfChain) * chain_us ||
         !p_.lies_in(chain.b, StorageKind::kArena))
       return false;
-    // Else b, which is larger than a, would be held from the forward to the backward pass.
+    // Otherwise b, which is larger than a, would be held from the forward to the backward pass.
     if (first.phase != second.phase) return false;
     const int64_t block = type(chain.a).numel(), blocks = type(chain.b).numel() / block;
     ProgramStep slice;
@@ -118,14 +119,14 @@ class ChainFuser {
     slice.basis = PriceBasis::kAnalytical;
     gather(chain, chain.first);
     slices_.push_back({chain.first, chain.second, std::move(slice)});
-    uses(chain.a).num_writers = 0;  // by no gather any more
+    uses(chain.a).num_writers = 0;  // no gather writes it any more
     uses(chain.b).last_writer = uses(chain.b).first_writer = chain.first;
     ++uses(chain.b).num_readers;  // the block of it
     return true;
   }
 
-  // Each behind its gather, in place of a second gather of the same entry. Of several behind one
-  // gather the last that was found comes first: the others are blocks of its result.
+  // Places each slice behind its gather, which is in the same entry. Of several slices behind one
+  // gather the one found last comes first, because the others are blocks of its result.
   void put_slices() {
     std::vector<uint8_t> is_gone(p_.steps.size(), 0);
     for (const Slice& s : slices_) is_gone[s.second] = 1;

@@ -126,7 +126,7 @@ bool GroupUnits::replace(uint32_t u, std::vector<ProgramStep>& steps) {
   count(steps, true);
   bool runs = false;
   const std::vector<StorageId> found = temporaries_of(unit, steps, runs);
-  for (const ProgramStep& step : steps)  // what is the group's alone stays so
+  for (const ProgramStep& step : steps)  // storages that only the group uses stay its own
     for (const ValueId v : step.outputs)
       runs = runs && (!p_.lies_in(v, StorageKind::kGroup) ||
                       std::ranges::find(found, p_.values[v].storage) != found.end());
@@ -167,7 +167,8 @@ bool GroupUnits::remove_writer(StorageId s) {
   if (removed.empty()) return false;
   for (const ProgramStep& r : removed) {
     if (!r.waits.empty() || r.records != kNoEvent) return false;
-    // What would have no reader then must be of this unit: others may have events.
+    // Operands that lose their last reader must be written by this unit, since other units may have
+    // events.
     for (const ValueId v : r.inputs)
       if (v.valid() && uses_[p_.values[v].storage.v].writer != u &&
           is_left_by(p_.values[v].storage, u, steps))
@@ -186,7 +187,7 @@ void GroupUnits::take_over_price(uint32_t u) {
   units_[u].steps[0].cost_us += std::exchange(removed_us_, 0.0);
 }
 
-// Whether no other unit reads the scratch, and none of the unit's own steps.
+// Whether neither another unit nor these steps of the unit read the scratch.
 bool GroupUnits::is_left_by(StorageId s, uint32_t u, const std::vector<ProgramStep>& steps) const {
   const auto is = [&](ValueId v) { return v.valid() && p_.values[v].storage == s; };
   return is_scratch(s) &&
@@ -195,7 +196,7 @@ bool GroupUnits::is_left_by(StorageId s, uint32_t u, const std::vector<ProgramSt
              steps, [&](const ProgramStep& step) { return std::ranges::any_of(step.inputs, is); });
 }
 
-// One step, or none, is left of a unit.
+// Handles a unit with at most one step left.
 bool GroupUnits::dissolve(uint32_t u, std::vector<ProgramStep>& steps) {
   for (const ProgramStep& step : steps)
     for (const ValueId v : step.outputs)

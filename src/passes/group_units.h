@@ -1,5 +1,5 @@
-// A program as what a backend launches: groups of fused steps and single steps, with who writes and
-// reads each storage. Steps can be put into a group, or taken out.
+// A program as the units that a backend launches: groups of fused steps and single steps, with the
+// writers and readers of each storage. Steps can be added to a group, or removed from it.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ struct GroupUnit {
 
 inline constexpr uint32_t kNoUnit = UINT32_MAX;
 
-// Of a storage, by units.
+// Which units use a storage.
 struct UnitUses {
   uint32_t writer = kNoUnit;      // the first one
   uint32_t num_writers = 0;       // steps
@@ -28,39 +28,40 @@ struct UnitUses {
 
 class GroupUnits {
  public:
-  // Takes the program's steps.
+  // Moves the steps out of the program.
   explicit GroupUnits(Program& program);
-  // Gives them back.
+  // Moves them back.
   void write_back();
 
   uint32_t size() const { return static_cast<uint32_t>(units_.size()); }
   const GroupUnit& unit(uint32_t u) const { return units_[u]; }
   const UnitUses& uses(StorageId s) const { return uses_[s.v]; }
-  // Whether it holds results for a while: in the arena, or in a group.
+  // Whether it is scratch: in the arena, or of a group.
   bool is_scratch(StorageId s) const;
-  // Whether a step wrote it that has been removed.
+  // Whether all steps that wrote it have been removed.
   bool is_gone(StorageId s) const { return s.v < uses_.size() && uses_[s.v].num_writers == 0; }
-  // The step that alone writes the storage; null: there are several, or none.
+  // The only step that writes the storage; null: there are several, or none.
   const ProgramStep* writer(StorageId s) const;
 
-  // Gives the group other steps. False: it could not run in its slices with them, or results that
-  // are the group's alone would have to be written to memory; then nothing has changed.
+  // Replaces the steps of the group. False, and no change: with these steps it could not run in its
+  // slices, or results that only the group uses would have to be written to memory.
   bool replace(uint32_t group, std::vector<ProgramStep>& steps);
-  // If no other unit reads it, it becomes the group's alone.
+  // Makes the storage one of its group only, if no other unit reads it.
   void settle(StorageId s);
-  // Removes the step that wrote what nobody reads, and those that nobody needs then. False: they
-  // must stay.
+  // Removes the step that wrote the storage, which has no readers, and the steps that become dead
+  // thereby. False: they must stay.
   bool remove_writer(StorageId s);
 
-  // The price of what has been removed, so that the program's stays the same: prices are those of
-  // steps one by one.
+  // Adds the price of the removed steps to the unit. So the price of the program, which is that of
+  // its steps one by one, stays the same.
   void take_over_price(uint32_t unit);
 
  private:
   void note_uses(uint32_t u);
   void forget_uses(uint32_t u);
   void count(const std::vector<ProgramStep>& steps, bool more);
-  // What only these steps of a unit would see, and whether they could run in its slices.
+  // The storages that only these steps of a unit would touch, and whether the steps could run in
+  // its slices.
   std::vector<StorageId> temporaries_of(const GroupUnit& unit, std::vector<ProgramStep>& steps,
                                         bool& runs);
   bool is_left_by(StorageId s, uint32_t u, const std::vector<ProgramStep>& steps) const;

@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-// What placing storages changes.
+// The parts of a program that placing storages changes.
 struct Places {
   explicit Places(const Program& p)
       : storages(p.storages),
@@ -35,7 +35,7 @@ struct Places {
   }
 };
 
-// What forming groups, repeating steps in them and placing storages changes.
+// The parts of a program that forming groups, repeating steps in them and placing storages changes.
 struct Order {
   explicit Order(const Program& p)
       : steps(p.steps), entries(p.entries), values(p.values), places(p), num_events(p.num_events) {
@@ -87,7 +87,7 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, P
 
 Status pack_tightly(Program& program, PassOptions options, Monitor& monitor) {
   static constexpr const PassDef* kPack[] = {&kPlanMemory};
-  // What aims for less can end with more.
+  // Packing with a lower goal can end with a larger arena.
   const int64_t before = scratch_bytes(program);
   Places places(program);
   options.enough_bytes = 0;

@@ -1,5 +1,5 @@
-// Greedy: of the storages that live at the fullest step, the largest first, each into the smallest
-// output that has room for it as long as it lives.
+// Greedy: takes the storages that are live at the fullest step, the largest first, and puts each
+// into the smallest output with room for it during its lifetime.
 #include "passes/lend_outputs.h"
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 namespace shw {
 namespace {
 
-// A storage of less than such a share of the peak is not worth a pointer that changes from run to
-// run.
+// A storage with less than 1/kLeastShare of the peak does not justify a pointer that changes from
+// run to run.
 constexpr int64_t kLeastShare = 4096;
 
 // An output within one entry.
 struct Lender {
   uint32_t port = 0;
   int64_t bytes = 0;
-  uint32_t begin = 0;        // of the entry: the first step at which the caller's memory is there
+  uint32_t begin = 0;        // first step of the entry; the caller's memory is available from there
   uint32_t first_write = 0;  // steps from here on touch the output
   std::vector<Life> lent;
 };
@@ -39,7 +39,7 @@ class Lending {
       for (const uint32_t i : borrowers_)
         if (lives_[i].begin <= fullest && fullest < lives_[i].end) more += lend(i);
       std::erase_if(borrowers_, [&](uint32_t i) {
-        return lives_[i].begin <= fullest && fullest < lives_[i].end;  // lent, or it fits nowhere
+        return lives_[i].begin <= fullest && fullest < lives_[i].end;  // moved, or it fits nowhere
       });
     }
     return lent;
@@ -111,9 +111,9 @@ class Lending {
 
   Program& p_;
   std::vector<Life> lives_;          // of the arena
-  std::vector<int64_t> live_;        // by step, of what is still there
+  std::vector<int64_t> live_;        // by step, of storages still in the arena
   std::vector<Lender> lenders_;      // the smallest first
-  std::vector<uint32_t> borrowers_;  // lives that may go and were not tried yet, the largest first
+  std::vector<uint32_t> borrowers_;  // movable lives not tried yet, the largest first
 };
 
 }  // namespace

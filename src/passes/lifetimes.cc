@@ -8,7 +8,7 @@ namespace shw {
 
 namespace {
 
-// `spans`: by step; empty: each is one of its own. `counts`: of which storages.
+// `spans`: by step; empty: each step is a span of its own. `counts`: whether a storage is included.
 template <class F>
 std::vector<Life> lives_within(const Program& p, const std::vector<StepSpan>& spans, F counts) {
   const HappensBefore order(p);
@@ -39,7 +39,7 @@ std::vector<Life> lives_within(const Program& p, const std::vector<StepSpan>& sp
 }  // namespace
 
 std::vector<Life> lives_of(const Program& p, StorageKind kind) {
-  // What a group alone sees is needed in memory only where its steps run one by one.
+  // Storages that only one group touches need memory only if its steps run one by one.
   const std::vector<StepSpan> spans =
       kind == StorageKind::kGroup ? std::vector<StepSpan>() : spans_of_steps(p);
   return lives_within(p, spans, [&](StorageId s) { return p.storages[s].kind == kind; });
@@ -66,13 +66,13 @@ int64_t live_peak_bytes(const Program& p) {
 }
 
 int64_t least_peak_bytes(const Program& p) {
-  // Without collectives, groups compute again what they read (repeat_in_groups.cc).
+  // In programs without collectives, groups may compute again what they read (repeat_in_groups.cc).
   if (std::ranges::none_of(p.steps, [&](const ProgramStep& s) { return runs_on_link(p, s); }))
     return 0;
   std::vector<Life> lives(p.storages.size());
   uint32_t count = 0;
   for (const ProgramStep& step : p.steps) {
-    // The schedule moves collectives, and copies for them.
+    // The schedule may move collectives and the copies for them.
     if (runs_on_link(p, step) || is_copy(step)) continue;
     const uint32_t at = count++;
     for (const auto* list : {&step.inputs, &step.outputs})

@@ -1,5 +1,6 @@
-// The order of steps that holds little: each collective where it frees memory the soonest, or in
-// front of its reader, one step after another. The program must have no streams and events.
+// Orders steps so that little memory is live when they run one after another: each collective goes
+// where it frees memory soonest, or in front of its reader. The program must have no streams or
+// events.
 #pragma once
 #include "plan/program.h"
 

@@ -3,17 +3,19 @@
 //
 //   1. Onto a skyline (skyline.h) by four rules: the longest first; the largest product of length
 //      and bytes; two rules in between. One of these is enough for most programs.
-//   2. Takes out what ends above the goal and fits it in again, ejecting what is in its way
-//      (eject_lives.h), from the arena of each rule.
-//   3. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
-//      to lifetimes near those that end above the goal. After kPatience changes in vain it begins
-//      again by another rule.
-//   4. The second again for longer, from the best arena, too, unless only the limit asks for less.
+//   2. Starting from the arena of each rule, takes out the lifetimes that end above the goal and
+//      places them again, ejecting others that are in the way (eject_lives.h).
+//   3. Onto a skyline again, by the rule of the best arena so far with random changes of the keys,
+//      but only of lifetimes near those that end above the goal. After kPatience changes without
+//      success it starts again from another rule.
+//   4. The second way again for longer, also from the best arena, unless the arena is only too
+//      large for the limit.
 //
-// 2 to 4 are bounded by work: some 40, 50 and 500 ms, and the last for kLong three times as long.
-// If a first skyline would take too long, as for hundreds of thousands of lifetimes, a free list
-// places them in order of time. Arenas are the same on all machines: so are the random numbers, and
-// keys only add, multiply and take roots. At Monitor::improve_until the best one so far is taken.
+// Work bounds 2 to 4: they take some 40, 50 and 500 ms, and the last takes three times as long for
+// kLong. If a first skyline would take too long, as for hundreds of thousands of lifetimes, a free
+// list places them in order of time. Arenas are the same on all machines, because random numbers
+// are, and keys use only sums, products and square roots. At Monitor::improve_until the best one so
+// far is taken.
 #include "passes/pack.h"
 
 #include <algorithm>
@@ -32,15 +34,15 @@ namespace shw {
 namespace {
 
 constexpr int64_t kSlack = 340;  // a 340th of it
-// In lifetimes compared; to place one costs as much as to compare 64.
+// Work in compared lifetimes; placing one counts as 64 comparisons.
 constexpr int64_t kEffort = 18'000'000, kOfPlacing = 64;
 constexpr int64_t kMaxTests = 200'000'000;  // for the first arena
-// Of ejection, for each lifetime at first, then in all; the latter, of a program that is the
-// answer.
+// Work of ejection: per lifetime in the first attempts, then in total; kTightTests is the total for
+// the final program.
 constexpr int64_t kTestsOfOne = 5000, kEjectionTests = 20'000'000, kTightTests = 300'000'000;
 constexpr int64_t kLongTests = 1'000'000'000;  // in place of kTightTests
-constexpr uint32_t kPatience = 40;  // changes in vain, before it begins again by another rule
-constexpr uint32_t kNear = 100;     // a 100th of all steps is near
+constexpr uint32_t kPatience = 40;             // failed changes before it restarts by another rule
+constexpr uint32_t kNear = 100;                // a 100th of all steps is near
 
 // The free bytes, as disjoint, non-adjacent ranges.
 class FreeList {
@@ -113,7 +115,7 @@ std::vector<uint32_t> ending_above(std::span<const Life> lives, const std::vecto
   return above;
 }
 
-// Which of two lifetimes is placed first where both could be.
+// The keys of lifetimes: of several that could be placed, the one with the largest key is.
 class Keys {
  public:
   Keys(std::span<const Life> lives, int64_t peak) : lives_(lives) {
@@ -130,7 +132,7 @@ class Keys {
   void set_all(uint32_t rule) {
     for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = key(i, rule);
   }
-  // A tenth of the keys of lifetimes near those that end above the goal.
+  // Changes a tenth of the keys of lifetimes near those that end above the goal.
   void change(const std::vector<int64_t>& offsets, int64_t goal) {
     const auto rule = static_cast<uint32_t>(random_() % kRules);
     const double most = random() * random();
@@ -184,10 +186,10 @@ void measure(Arena& arena, std::span<const Life> lives, int64_t goal) {
   }
 }
 
-// Improves one arena after another, each of which is the best so far where its function returns.
+// Finds better and better arenas; best_ is the best so far.
 class Packer {
  public:
-  // `goal`: small enough.
+  // `goal`: the size that is small enough.
   Packer(std::span<const Life> lives, int64_t peak, int64_t goal, Monitor& monitor)
       : lives_(lives), goal_(goal), monitor_(monitor), skyline_(lives), keys_(lives, peak) {}
 
@@ -218,8 +220,8 @@ class Packer {
     }
     return {};
   }
-  // From the best arena and from that of each rule. What takes long from one may be quick from
-  // another: so each gets a little time first, then more.
+  // Starts from the best arena and from that of each rule. The time that ejection needs differs
+  // much between them, so each gets a little time first, then more.
   Status eject(int64_t max_tests) {
     struct From {
       uint32_t rule;

@@ -1,4 +1,5 @@
-// Offsets in one arena for lifetimes: those that meet do not overlap.
+// Assigns offsets in one arena to lifetimes, so that two that meet in time do not overlap in
+// memory.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,16 +10,17 @@
 
 namespace shw {
 
-// An arena is small enough at this: near the most that is live at a step, which none is below.
+// The size at which an arena is small enough: slightly above the peak of live bytes, which is a
+// lower bound.
 int64_t small_arena(int64_t peak_bytes);
 
-// kLong: for a program that is the answer, where kUsual did not make the arena small enough.
+// kLong: for the final program, if kUsual did not make the arena small enough.
 enum class PackEffort : uint8_t { kUsual, kLong };
 
-// Sets the offset of each lifetime and may reorder them. `live` is live_bytes() of them: no arena
-// is smaller than its maximum. If that exceeds `enough_bytes`, the arena is the first that is
-// found. Near that maximum an arena is small enough, unless it exceeds `fitting_bytes` and the
-// maximum does not. The result is its size.
+// Sets the offset of each lifetime, may reorder the lifetimes, and returns the arena's size. `live`
+// is live_bytes() of them; its maximum is a lower bound on the size. If the maximum exceeds
+// `enough_bytes`, the first arena found is taken. An arena near the maximum is small enough, unless
+// it exceeds `fitting_bytes` and the maximum does not.
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
                      int64_t enough_bytes, int64_t fitting_bytes, Monitor& monitor,
                      PackEffort effort = PackEffort::kUsual);

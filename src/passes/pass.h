@@ -31,8 +31,8 @@ struct PassReport {
   double seconds = 0;
 };
 
-// Runs the passes in order and verifies the program behind the last. INTERNAL names the passes
-// whose result is invalid.
+// Runs the passes in order and verifies the program after the last. INTERNAL: the result is
+// invalid; the message names the passes.
 Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
                                            const PassOptions& options, Monitor& monitor);
 

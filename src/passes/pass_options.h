@@ -1,29 +1,29 @@
-// What passes may spend, and what they may count on. Nothing of it is part of a program.
+// What passes may spend, and what they may assume. None of it is stored in a program.
 #pragma once
 #include <cstdint>
 
 namespace shw {
 
 struct PassOptions {
-  // Of scratch: passes spend none beyond it to save time.
+  // Passes that trade scratch for time keep scratch within this limit.
   int64_t arena_limit_bytes = INT64_MAX;
-  // Of scratch: packing stops at this, and does little for a program that cannot be so small. For
-  // programs that are only tried.
+  // Packing stops at this size of scratch, and spends little effort on a program that cannot reach
+  // it. For trial programs.
   int64_t enough_bytes = 0;
-  // Of scratch: packing goes on until it takes no more than this, if the fullest step does not.
+  // Packing continues until scratch fits in this size, if the live bytes of the fullest step do.
   int64_t fitting_bytes = INT64_MAX;
-  // What starting collectives early may cost: so much more scratch than if none started before its
-  // reader, and at most so many compute steps between a collective and its first reader.
+  // Limits on starting collectives early: the additional scratch, compared to starting each one
+  // just before its reader, and the number of compute steps between a collective and its first
+  // reader.
   int64_t prefetch_bytes = int64_t{512} << 20;
   uint32_t prefetch_depth = 256;
-  // Whether scheduling takes what only a group of fused steps will see as free, as it is once
-  // groups are formed. Then only the first step of such a group waits for others, so that none is
-  // split, and the order of the steps as they stand is tried first.
+  // Whether scheduling counts storages that only one group of fused steps will touch as free, as
+  // they are once groups are formed. If so, only the first step of such a group waits for events,
+  // so that no group is split, and the present order of the steps is tried first.
   bool groups_free_memory = false;
-  // Products of matrices between two reductions of gradients, where scheduling puts products off.
+  // Matrix products between two reductions of gradients, when scheduling defers products.
   uint32_t products_between_reductions = 8;
-  // False: the cores that compute do the collectives as well, and none is idle, so nothing is
-  // gained by streams of their own.
+  // False: the cores that compute also run the collectives, so that separate streams gain nothing.
   bool overlaps = true;
   // Scratch may lie in the memory of outputs until they are written (lend_outputs.h).
   bool lends_outputs = false;

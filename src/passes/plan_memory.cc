@@ -2,16 +2,16 @@
 // memory one there.
 //
 // A storage is live from the first step that touches it until all steps that touch it are known to
-// be complete, on every stream. What a collective reads is thus live until the compute stream has
-// waited for it. Storages with disjoint lifetimes may share bytes.
+// be complete, on every stream. So the operand of a collective is live until the compute stream has
+// waited for the collective. Storages with disjoint lifetimes may share bytes.
 //
-// What only a group of fused steps sees takes no place in the arena, but in memory that a backend
-// without groups allocates beside it. Steps of a group run at once, so the other storages that it
-// touches live as long as all of it.
+// Storages that only one group of fused steps touches have no place in the arena; a backend without
+// groups allocates separate memory for them. Steps of a group run at once, so the other storages
+// that it touches are live during all of its steps.
 //
-// Where outputs lend their memory, storages go there first (lend_outputs.h). pack.h chooses the
-// offsets of the others. Storages that entries leave for later entries lie in a separate
-// session arena, or in one of host memory.
+// If outputs may lend their memory, storages are placed there first (lend_outputs.h). pack.h
+// chooses the offsets of the others. Storages that entries leave for later entries lie in a
+// separate session arena, or in one of host memory.
 #include <algorithm>
 
 #include "passes/lend_outputs.h"
@@ -22,7 +22,8 @@
 namespace shw {
 namespace {
 
-// Places what is in sessions one after another: all are live when the entry that writes them ends.
+// Places the storages of sessions one after another, since all are live when the entry that writes
+// them ends.
 void place_sessions(Program& p) {
   p.session_bytes = p.host_session_bytes = 0;
   for (ProgramStorage& s : p.storages) {
@@ -71,7 +72,7 @@ Status place_all(Program& p, const PassOptions& o, Monitor& monitor) {
   return {};
 }
 
-// Storages that go elsewhere.
+// Returns the number of storages whose place changed.
 Result<uint32_t> run_plan_memory(Program& p, const PassOptions& options, Monitor& monitor) {
   const IndexVec<StorageId, ProgramStorage> before = p.storages;
   SHW_RETURN_IF_ERROR(place_all(p, options, monitor));

@@ -1,24 +1,25 @@
-// repeat-in-groups: a group of fused steps that reads what pointwise steps of an earlier group
-// wrote computes it again, where what it must read for that takes fewer bytes. The same arithmetic
-// on the same operands gives the same bits. (XLA's fusion copies producers into their readers, and
-// PyTorch's partitioner keeps the operands of such chains for the backward pass in place of the
-// results.)
+// repeat-in-groups: a group of fused steps that reads results of pointwise steps of an earlier
+// group computes them again, if the operands that it must read for that have fewer bytes. The same
+// arithmetic on the same operands gives the same bits. (XLA's fusion copies producers into their
+// readers, and PyTorch's partitioner keeps the operands of such chains for the backward pass in
+// place of the results.)
 //
 //   group: %1 = convert(%0) to f32; %2 = exp(%1); …       writes %1 and %2, each twice as large
 //   products
 //   group: … = mul(%1, %2) …                              reads both
 //   ⇒ the second group begins with convert and exp, and reads %0
 //
-// A result is computed again in every later group that can, if that moves fewer bytes between
-// memory and the groups, counted for all of them, and if memory holds no more: an operand that must
-// be kept for longer is no larger than the result, which then ends earlier. What only the earlier
-// group saw is written for it where it is small, as one number a row is: a softmax is computed
-// again from its operand and the maximum and the sum of each row. So no option asks for it, and it
-// comes on top of what recompute/ chooses for a memory limit. Arithmetic counts for nothing: memory
-// is what groups wait for. ProgramStep::recomputed stays what recompute/ said.
+// A result is computed again in every later group that can, under two conditions: it reduces the
+// total bytes moved between memory and all groups, and it does not increase live memory. For the
+// latter, an operand whose life gets longer must be no larger than the result, whose life gets
+// shorter. A small storage that only the earlier group touched, such as one number per row, may be
+// written to memory for this: a softmax is computed again from its operand and the maximum and the
+// sum of each row. So the pass needs no option, and adds to what recompute/ chooses for a memory
+// limit. It ignores the cost of arithmetic, because memory traffic limits groups.
+// ProgramStep::recomputed keeps the value that recompute/ set.
 //
-// Not yet in programs with collectives: a step that filled the wait for one would move to where
-// nothing waits, and the simulated step would get longer.
+// Programs with collectives are not changed yet: a step that runs during the wait for a collective
+// would move to a place without a wait, and the simulated step would get longer.
 #include <algorithm>
 
 #include "groups/form_groups.h"
@@ -31,14 +32,14 @@ namespace {
 
 constexpr int64_t kLeastBytes = int64_t{1} << 16;  // below, a launch costs more than the memory
 constexpr size_t kMostRepeated = 8;                // steps, for one result
-constexpr int64_t kKeptShare = 256;  // what is written for it takes at most that share
+constexpr int64_t kKeptShare = 256;  // what is written for it has at most this part of its bytes
 constexpr int64_t kImpossible = INT64_MAX / 4;
 
-// What a group would have to do to have a result of an earlier unit by itself.
+// The steps by which a group computes a result of an earlier unit itself, and their costs.
 struct RepeatedChain {
   std::vector<const ProgramStep*> steps;  // ascending
-  std::vector<StorageId> leaves;          // that it reads for them, and did not before
-  std::vector<StorageId> kept;            // of these, what only their groups saw
+  std::vector<StorageId> leaves;          // storages that the group must read in addition
+  std::vector<StorageId> kept;            // of these, the ones that only their groups touch now
   int64_t most_kept_bytes = 0;            // of each of those
   int64_t moved_bytes = 0;                // to read them, and to write what is kept
 };
@@ -61,7 +62,7 @@ class Repeater {
       }
     }
     units_.write_back();
-    if (num_storages() > storages)  // those of attempts that were in vain go
+    if (num_storages() > storages)  // removes those of failed attempts
       keep_steps(p_, std::vector<uint8_t>(p_.steps.size(), 1));
     return changed;
   }
@@ -74,8 +75,8 @@ class Repeater {
   struct Attempt {
     uint32_t unit;
     RepeatedChain chain;
-    std::vector<ProgramStep> before;  // the group's steps without
-    size_t num_copies;                // that it had
+    std::vector<ProgramStep> before;  // the group's steps before the attempt
+    size_t num_copies;                // number of copies before the attempt
   };
 
   // Large results that a later unit reads, by their writers.
@@ -93,7 +94,7 @@ class Repeater {
            units_.uses(s).last() > u;
   }
 
-  // One pointwise step writes all of it, to scratch.
+  // Whether a single pointwise step writes all of it, to scratch.
   bool can_repeat(StorageId s) const {
     if (s.v >= num_storages() || !units_.is_scratch(s)) return false;
     const ProgramStep* writer = units_.writer(s);
@@ -110,7 +111,7 @@ class Repeater {
     if (uses.num_writers > 1 || uses.writer == group) return false;
     return units_.is_scratch(s) || uses.writer < from;
   }
-  // Whether its group could as well write it to memory, for one that reads it later.
+  // Whether its group could write it to memory for a later group.
   bool can_keep(StorageId s, uint32_t group, const RepeatedChain& chain) const {
     const UnitUses& uses = units_.uses(s);
     return p_.storages[s].kind == StorageKind::kGroup && uses.num_writers == 1 &&
@@ -125,7 +126,7 @@ class Repeater {
     return {};
   }
 
-  // Adds what the group needs to compute a result. Gives the bytes that are moved for it.
+  // Adds the steps that the group needs to compute a result. Returns the bytes moved for this.
   int64_t add_writer(StorageId s, uint32_t group, RepeatedChain& chain) const {
     const ProgramStep* writer = units_.writer(s);
     if (std::ranges::find(chain.steps, writer) != chain.steps.end()) return 0;
@@ -145,7 +146,7 @@ class Repeater {
     return bytes;
   }
 
-  // From memory, or computed again too: what takes fewer bytes.
+  // Adds an operand: read from memory or also computed again, whichever moves fewer bytes.
   int64_t add_operand(ValueId v, uint32_t from, uint32_t group, RepeatedChain& chain) const {
     const StorageId s = p_.values[v].storage;
     if (copy_in(group, s).valid()) return 0;
@@ -168,7 +169,7 @@ class Repeater {
     return bytes;
   }
 
-  // The step's operand in the group: a copy's window where there is a copy.
+  // The operand as the group sees it: the window of the copy if there is one.
   ValueId in_group(uint32_t unit, ValueId v) {
     if (!v.valid()) return v;
     const StorageId copy = copy_in(unit, p_.values[v].storage);
@@ -178,7 +179,7 @@ class Repeater {
     return p_.values.push_back(std::move(value));
   }
 
-  // Copies stand in front of a group's own steps.
+  // The number of copied steps, which precede the group's own steps.
   size_t num_copies_in_front(uint32_t u) const {
     size_t n = 0;
     for (const ProgramStep& step : units_.unit(u).steps) {
@@ -202,7 +203,7 @@ class Repeater {
       step.phase = old[0].phase;
       step.waits.clear();
       step.records = kNoEvent;
-      step.cost_us = 0;  // its readers' prices have the memory that it takes the place of; see
+      step.cost_us = 0;  // its readers' prices include the memory traffic that it replaces; see
                          // take_over_price()
       for (ValueId& v : step.inputs) v = in_group(u, v);
       const StorageId of = p_.values[step.outputs[0]].storage;
@@ -226,7 +227,7 @@ class Repeater {
     return true;
   }
 
-  // Fewer bytes moved, and no more held.
+  // Whether fewer bytes are moved, and no more are live.
   bool is_worth(StorageId s, const std::vector<Attempt>& attempts, uint32_t last_before) const {
     const UnitUses& uses = units_.uses(s);
     const int64_t bytes = p_.storages[s].bytes;
@@ -246,7 +247,7 @@ class Repeater {
     }
     return moved < 0 && held <= 0;
   }
-  // The last unit that uses it beside those that have begun to.
+  // The last unit that uses it, without those that use it only because of the attempts.
   uint32_t last_without(StorageId leaf, const std::vector<Attempt>& attempts) const {
     const UnitUses& uses = units_.uses(leaf);
     for (size_t k = uses.readers.size(); k-- > 0;) {
@@ -259,7 +260,7 @@ class Repeater {
     return uses.writer;
   }
 
-  // In all later groups that can. 1: done.
+  // Computes it again in all later groups that can. Returns 1 if that was done, otherwise 0.
   uint32_t repeat(StorageId s) {
     if (!can_repeat(s) || !is_read_behind(s, units_.uses(s).writer)) return 0;
     const UnitUses before = units_.uses(s);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint32_t kRemoved = UINT32_MAX;
 
-// Replaces flags by new numbers; returns how many are kept.
+// Replaces flags by new numbers; returns the number of elements kept.
 uint32_t number(std::vector<uint32_t>& used) {
   uint32_t next = 0;
   for (uint32_t& u : used) u = u != 0 ? next++ : kRemoved;

@@ -5,19 +5,19 @@
 //     =>  compute:  a records=e0;  b;  c;  y = mm(x, g) after=e1
 //         comm1:    g = all_gather(w) after=e0 records=e1
 //
-// The simulator is the only clock. It says when compute steps would begin if all parameters were
-// there in time, and for these times each collective gets its place (entry_schedule.h). How much
-// earlier than needed gathers start is tried: of the orders that hold at most `prefetch_bytes` more
-// scratch than if nothing started early, the one with the shortest simulated time wins. Streams and
-// events: streams.h.
+// All times come from the simulator. It computes when compute steps would begin if all parameters
+// were ready in time; for these times each collective gets its place (entry_schedule.h). The pass
+// tries several leads, that is, how much earlier than needed gathers start. Of the orders that hold
+// at most `prefetch_bytes` more scratch than if nothing started early, it takes the one with the
+// shortest simulated time. Streams and events: streams.h.
 //
 // If the program would exceed its scratch limit, collectives start later and are awaited earlier.
 //
-// What only a group of fused steps will see takes no memory in the end. A program whose lives were
-// shortened with that in mind (PassOptions::groups_free_memory) is measured so, and the order that
-// it comes with, which holds little, is the first that is tried.
+// Storages that only one group of fused steps will touch finally need no memory. If the lives of a
+// program were shortened under this assumption (PassOptions::groups_free_memory), its memory is
+// measured in the same way, and its present order, which holds little memory, is tried first.
 //
-// A program that has streams is scheduled already and stays as it is.
+// A program that has streams is already scheduled, and is not changed.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -57,7 +57,7 @@ class EntryOrders {
     reorder(ways_[1].schedule.finish(now_, as_placed, lead.depth));
   }
   void place_best() { reorder(best_); }
-  // From the best order.
+  // Applies fill_waits() to the best order.
   void fill(int64_t held_bytes) {
     std::vector<const ProgramStep*> steps(now_.size());
     for (size_t place = 0; place < now_.size(); ++place)
@@ -68,7 +68,7 @@ class EntryOrders {
   }
   bool is_best() const { return now_ == best_; }
 
-  // Of the order as it stands.
+  // Simulates the present order.
   Simulation simulated() {
     Simulation s = simulate(p_, entry_, {.only_times = true});
     us_ = s.total_us;
@@ -78,7 +78,7 @@ class EntryOrders {
   // `live`: scratch by step of the program. The first order to be measured holds the least.
   // True: it is the best so far.
   bool measure(std::span<const int64_t> live) {
-    simulated();  // operands that are freed early may have delayed it
+    simulated();  // freeing operands early may have delayed it
     if (!is_faster()) return false;
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
@@ -104,8 +104,8 @@ class EntryOrders {
         starts.push_back(s.start_us);
     }
     const EntrySchedule schedule;
-    // By number: when steps would begin if all parameters were there in time, and nothing waited
-    // for what finishes late.
+    // By number of the step: its start if all parameters were ready in time, and no step waited for
+    // steps that finish results late.
     std::vector<double> starts;
   };
 
@@ -158,11 +158,12 @@ class Scheduler {
 
   Status run() {
     if (o_.groups_free_memory) consider(simulations(), {.frees = true});
-    // What would be too large at first leaves no room for anything else.
+    // An order that needs too much memory at first leaves no room for anything else, so the
+    // smallest is tried first.
     if (is_limited()) SHW_RETURN_IF_ERROR(attempt({.frees = true, .waits = true}, false));
     SHW_RETURN_IF_ERROR(attempt({.frees = true}, false));
     const bool frees_less = std::ranges::any_of(entries_, &EntryOrders::frees_less);
-    const auto is_too_large = [&] {  // what is faster than the best does not fit
+    const auto is_too_large = [&] {  // some order is faster than the best but does not fit
       return std::ranges::any_of(entries_, &EntryOrders::is_faster);
     };
     for (uint32_t depth = o_.prefetch_depth; depth > 0; depth /= 2) {
@@ -177,7 +178,7 @@ class Scheduler {
         SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack, .frees = lead.frees}, false));
       break;
     }
-    // Then other leads are the best, but few are worth their time.
+    // When results are finished late, other leads may be best, but only few are worth trying.
     if (std::ranges::any_of(entries_, &EntryOrders::finishes_any)) {
       const Lead before = best_,
                  earliest{.depth = o_.prefetch_depth, .slack = 3, .frees = best_.frees};
@@ -200,8 +201,8 @@ class Scheduler {
     return {};
   }
 
-  // Collectives hold operands longer than the walk knows, so it gets a share of what they may; a
-  // smaller one if that is too much. Leaves the best orders.
+  // Collectives hold operands longer than the walk assumes, so it gets only a share of the allowed
+  // bytes, and a smaller share if the result does not fit. Leaves the program with the best orders.
   Status fill() {
     for (EntryOrders& e : entries_) e.place_best();
     for (const int64_t share : {2, 8}) {
@@ -217,8 +218,8 @@ class Scheduler {
     return {};
   }
 
-  // Keeps the orders as they stand where they are the best so far. False: none is faster, and the
-  // program is not synchronised for them.
+  // Keeps the present order of each entry for which it is the best so far. False: no entry is
+  // faster, and the program is not synchronised for these orders.
   bool consider(std::span<const Simulation> as_placed, const Lead& lead) {
     if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return false;
     synchronise(p_, o_, as_placed, groups());
@@ -237,7 +238,7 @@ class Scheduler {
     return by_entry;
   }
 
-  // Of the order as it stands, where they free memory.
+  // Finds the groups of the present order, if they free memory.
   void find_groups() {
     if (!o_.groups_free_memory) return;
     for (ProgramStep& step : p_.steps) step.waits.clear(), step.records = kNoEvent;

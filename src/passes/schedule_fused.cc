@@ -9,16 +9,16 @@
 namespace shw {
 namespace {
 
-// What is tried, as shares of the largest buffer, and steps between the first and the last of the
-// collectives that are fused. Large buffers pay less latency; small ones hold less memory, and
-// start no earlier than they must.
+// The sizes tried: buffers as shares of the largest one, and the number of steps between the first
+// and the last of the fused collectives. Large buffers pay less latency. Small buffers hold less
+// memory, and their collectives need not start as early.
 struct Try {
   int64_t share;
   uint32_t steps;
 };
 constexpr Try kTries[] = {{1, UINT32_MAX}, {1, 256}, {1, 64}, {8, UINT32_MAX}, {32, UINT32_MAX}};
-// Behind these, with what was best of them: of buffers of reduce-scatters. Each of their operands
-// is copied, and is held until the last one is there.
+// Then buffers of reduce-scatters are tried, with the best of the sizes above. Each operand of a
+// fused reduce-scatter is copied, and held until the last one is ready.
 constexpr int64_t kScatterShares[] = {1, 8, 32};
 
 struct Scheduled {

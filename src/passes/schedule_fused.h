@@ -1,5 +1,4 @@
-// Fuses collectives (fuse_collectives.h) where the simulator says that the schedule becomes
-// shorter.
+// Fuses collectives (fuse_collectives.h) if that shortens the simulated schedule.
 #pragma once
 #include "passes/fuse_collectives.h"
 #include "passes/pass_options.h"
@@ -8,9 +7,10 @@
 namespace shw {
 
 // Schedules the program as schedule-collectives does, with collectives fused into buffers of at
-// most `bytes` or not at all, whatever takes the least simulated time. Where collectives are fused,
-// the program holds no more scratch than its limit, and at most a twentieth more than without. The
-// program must have one stream and no memory plan. Returns how many collectives are gone.
+// most `bytes` or not fused, whichever has the shorter simulated time. A program with fused
+// collectives must stay within its scratch limit, and needs at most a twentieth more scratch than
+// without fusion. The program must have one stream and no memory plan. Returns by how many the
+// number of collectives fell.
 Result<uint32_t> schedule_fused(Program& program, int64_t bytes, const FusePrices& prices,
                                 const PassOptions& options, Monitor& monitor);
 

@@ -109,7 +109,7 @@ uint32_t Skyline::add_behind(uint32_t part, uint32_t begin, uint32_t end, int64_
   return added;
 }
 
-// The part is as high as before in front of the block and behind it.
+// Places the block on a part, which keeps its height before and after the block's steps.
 void Skyline::put(uint32_t part, const Block& block) {
   const Part was = parts_[part];
   const int64_t top = was.height + block.bytes;

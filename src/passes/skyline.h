@@ -1,10 +1,10 @@
-// Lays lifetimes into an arena like blocks onto a skyline: at each step of the program, the skyline
-// is the offset below which everything is taken.
+// Places lifetimes in an arena like blocks on a skyline: at each step of the program, the skyline
+// is the offset below which all memory is taken.
 //
-// The lowest flat part of the skyline is next. Of the lifetimes that lie within its steps, the one
-// with the largest key is placed there; where there is none, the part rises to its lower neighbour,
-// and what is under it stays free. (Best fit of Burke, Kendall and Whitwell 2004 for cutting stock;
-// for memory Sekiyama et al. 2018, where the key is the length.)
+// Each round takes the lowest flat part of the skyline. Of the unplaced lifetimes that lie within
+// its steps, the one with the largest key is placed there. If there is none, the part rises to its
+// lower neighbour, and the memory under it stays free. (Best fit of Burke, Kendall and Whitwell
+// 2004 for cutting stock; for memory Sekiyama et al. 2018, where the key is the length.)
 #pragma once
 #include <cstdint>
 #include <span>
@@ -19,14 +19,14 @@ namespace shw {
 
 class Skyline {
  public:
-  // All lifetimes have steps and bytes.
+  // Every lifetime must have at least one step and one byte.
   explicit Skyline(std::span<const Life> lives);
 
-  // Sets all offsets, by `keys` of the lifetimes. False: it would make more than `max_tests`
-  // comparisons; offsets mean nothing then.
+  // Sets all offsets; `keys` has one key per lifetime. False: it would need more than `max_tests`
+  // comparisons, and the offsets are meaningless.
   Result<bool> place(std::span<const double> keys, int64_t max_tests, std::vector<int64_t>& offsets,
                      Monitor& monitor);
-  // Lifetimes, and groups of them, that were compared so far.
+  // Number of lifetimes and groups of them compared so far.
   int64_t tests() const { return tests_; }
 
  private:
@@ -36,22 +36,22 @@ class Skyline {
     int64_t bytes;
     double key;
   };
-  struct Part {  // flat; without steps once another part has swallowed it
+  struct Part {  // a flat part; has no steps once merged into another
     uint32_t begin, end;
     int64_t height;
     uint32_t before, behind;
   };
-  struct Low {  // a part of this height; stale if that has changed
+  struct Low {  // a heap entry; stale if the part's height has changed
     int64_t height;
     uint32_t begin, part;
-    // The lowest one is at the top of a heap, of those the first one.
+    // The lowest part is at the top of the heap; of equally low ones, the first.
     bool operator<(const Low& o) const {
       return std::pair(height, begin) > std::pair(o.height, o.begin);
     }
   };
 
-  // Of the blocks of one group that are not placed. Groups are what makes a search short: of most
-  // of them no block fits, or none has a key that is large enough.
+  // A summary of a group's unplaced blocks. It lets the search skip most groups, because no block
+  // of them fits or has a large enough key.
   struct Group {
     uint32_t earliest_end;
     double largest_key;
@@ -69,7 +69,7 @@ class Skyline {
 
   std::vector<Block> blocks_;       // by begin
   std::vector<uint32_t> first_at_;  // by step: the first block that begins there or later
-  // By block: itself if it is not placed, else one that is not in front of the next such block.
+  // By block: itself if it is unplaced, otherwise a later block with no unplaced block in between.
   std::vector<uint32_t> next_;
   std::vector<Group> groups_;  // of kGroup blocks each, in their order
   std::vector<Part> parts_;

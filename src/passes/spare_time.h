@@ -1,14 +1,15 @@
-// Which compute steps of an entry can wait, because they are not on its longest chains of steps.
+// Finds the compute steps of an entry that can be deferred, because they are not on its longest
+// chains of dependent steps.
 //
 //   y = mm(a, b);  dw = mm(c, d);  g = reduce_scatter(y);  z = add(g, e);  …
 //     =>  dw has time: only the collective of a gradient comes after it
 //
-// A step has time if the longest chain through it is shorter than the longest one of the entry by
-// more than a mean collective takes. Not so
+// A step has spare time if the longest chain through it is shorter than the longest one of the
+// entry by more than the mean time of a collective. Exceptions:
 //   - steps in front of a gather of parameters, which schedule-collectives places;
-//   - what is computed again, which stands right in front of its readers to save memory.
-// Results come before the tangents that the caller derives from them, so the chains of the forward
-// pass go on into the backward pass.
+//   - repeated steps, which are placed right in front of their readers to save memory.
+// The caller computes tangents from results, so chains of the forward pass continue into the
+// backward pass.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,9 +26,9 @@ class SpareTime {
             const EntrySchedule& schedule);
 
   bool has_time(uint32_t step) const { return has_time_[step]; }
-  // Of the longest chain behind the step.
+  // The duration of the longest chain after the step.
   double behind_us(uint32_t step) const { return behind_us_[step]; }
-  // The first collective behind the step; kNoStep: none.
+  // The first collective after the step; kNoStep: none.
   uint32_t feeds(uint32_t step) const { return feeds_[step]; }
 
  private:

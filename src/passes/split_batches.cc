@@ -11,7 +11,8 @@ namespace shw {
 namespace {
 
 constexpr int64_t kMostParts = 8;
-// A product may take so much longer in parts: the collectives that it hides are far longer.
+// The parts of a product may take this much longer than the whole, since the collectives that they
+// hide take far longer.
 constexpr double kMostOfProduct = 1.02;
 
 // A collective and its copy. `whole` holds [batch, ranks, block]: what the copy behind a gather
@@ -43,7 +44,7 @@ class Splitter {
  private:
   void find_uses() {
     uses_ = step_uses(p_);
-    for (const Port& port : p_.ports)  // what the caller gives or gets is used once more
+    for (const Port& port : p_.ports)  // the caller also uses ports
       if (port.value.valid()) {
         StepUses& use = uses_[p_.values[port.value].storage.v];
         ++use.num_readers;
@@ -71,7 +72,7 @@ class Splitter {
 
   const ProgramValue& in(uint32_t i) const { return p_.values[p_.steps[i].inputs[0]]; }
   const ProgramValue& out(uint32_t i) const { return p_.values[p_.steps[i].outputs[0]]; }
-  // [a, b, block] that lie as [b, a, block] in the whole storage.
+  // Whether the value is [a, b, block] and covers its storage in the order [b, a, block].
   bool is_swapped(const ProgramValue& v) const {
     if (v.type.rank() != 3 || v.offset_bytes != 0) return false;
     const Dims &n = v.type.shape, &s = v.type.strides;
@@ -79,7 +80,7 @@ class Splitter {
            v.type.bytes() == p_.storages[v.storage].bytes;
   }
 
-  // The copy reads a gather's result, and nothing else does.
+  // The site if the copy reads a gather's result, and nothing else reads that.
   std::optional<Site> behind_gather(uint32_t copy) const {
     const ProgramValue &from = in(copy), &to = out(copy);
     const StepUses& between = uses_[from.storage.v];
@@ -95,7 +96,7 @@ class Splitter {
                 from.type.shape[2]};
   }
 
-  // A reduce-scatter reads what the copy makes, and nothing else does.
+  // The site if a reduce-scatter reads the copy's result, and nothing else reads that.
   std::optional<Site> before_scatter(uint32_t copy) const {
     const ProgramValue &from = in(copy), &to = out(copy);
     const StepUses& between = uses_[to.storage.v];
@@ -150,8 +151,8 @@ class Splitter {
     e.num_steps = static_cast<uint32_t>(steps_.size()) - first;
   }
 
-  // Whether a compute step makes more than it reads, such as a cast to a wider type: the operands
-  // of later parts should be gone by then.
+  // Whether a compute step makes more bytes than it reads, such as a cast to a wider type. The
+  // later parts should run before it, so that their operands are not live at the same time.
   bool grows(const ProgramStep& s) const {
     return s.collective.kind == CollectiveKind::kNone &&
            type_bytes(p_, s.outputs) > type_bytes(p_, s.inputs);
@@ -185,8 +186,8 @@ class Splitter {
     }
   }
 
-  // Into how many parts the product is cut along its leading dim; none where it reads and writes
-  // nothing that is split, or would take too long.
+  // The number of parts into which a product is split along its leading dim; none if it neither
+  // reads nor writes a split storage, or if the parts would take too long.
   struct Parts {
     int64_t count = 0;
     std::vector<uint8_t> inputs;  // whether the rows are those of this input, too
@@ -224,9 +225,9 @@ class Splitter {
     return p_.values.push_back(std::move(value));
   }
 
-  // The first sequence's part stands in place of the product. The others follow where something
-  // needs them, sequence by sequence: so that all products of the first one come before those of
-  // the second, whose gather may take longer.
+  // The first sequence's part replaces the product. The other parts are placed when a step needs
+  // them, sequence by sequence. So all products of the first sequence come before those of the
+  // second, whose gather ends later.
   void split_product(uint32_t i, const Parts& parts) {
     if (!can_join_later(i, parts)) place_later();
     for (int64_t part = 0; part < parts.count; ++part) {
@@ -245,7 +246,8 @@ class Splitter {
       if (v.valid()) later_uses_[p_.values[v].storage.v] |= kRead;
     later_uses_[p_.values[p_.steps[i].outputs[0]].storage.v] |= kWritten;
   }
-  // Whether the step reads or writes what a later part writes, or writes what one reads.
+  // Whether the step reads or writes what a part still to be placed writes, or writes what such a
+  // part reads.
   bool needs_later(const ProgramStep& step) const {
     if (later_.empty()) return false;
     const auto is_used = [&](ValueId v, uint8_t uses) {
@@ -255,7 +257,8 @@ class Splitter {
            std::ranges::any_of(step.outputs,
                                [&](ValueId v) { return is_used(v, kWritten | kRead); });
   }
-  // A sequence's part may read what the same sequence's part of a product before it writes.
+  // Whether the parts can join those still to be placed: a part may read what the same sequence's
+  // part of an earlier product writes.
   bool can_join_later(uint32_t i, const Parts& parts) const {
     ProgramStep rest = p_.steps[i];
     if (parts.count == later_count_)
@@ -280,14 +283,14 @@ class Splitter {
   Program& p_;
   const FusePrices& prices_;
   std::vector<StepUses> uses_;     // by storage
-  std::vector<int64_t> batch_of_;  // by storage: into how many parts it is split; 0: it is not
+  std::vector<int64_t> batch_of_;  // by storage: its number of parts; 0: not split
   std::vector<Role> role_;         // by step
   std::vector<uint32_t> site_of_;  // by collective
   std::vector<Site> sites_;
   std::vector<ProgramStep> steps_;
   std::vector<Later> later_;         // parts of products that are still to be placed
   std::vector<uint8_t> later_uses_;  // by storage
-  int64_t later_count_ = 0;          // into how many parts the last product was cut
+  int64_t later_count_ = 0;          // number of parts of the last product
 };
 
 }  // namespace

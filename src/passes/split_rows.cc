@@ -11,13 +11,15 @@
 namespace shw {
 namespace {
 
-// A collective must save this share of the time that its entry computes: of small programs, which
-// are scheduled with and without, and of large ones, of which the estimate decides alone.
+// A collective must save at least this share of the compute time of its entry: kLeastShareSaved for
+// small programs, which are scheduled with and without splitting; kLeastShareOfLarge for large
+// ones, where only the estimate decides.
 constexpr double kLeastShareSaved = 1.0 / 1024, kLeastShareOfLarge = 1.0 / 256;
 constexpr int64_t kPartCounts[] = {2, 4};
-// Products may take so much longer in parts.
+// The parts of products may take this much longer than the whole.
 constexpr double kMostOfParts = 1.02;
-// Programs that are scheduled with and without: a few milliseconds each.
+// Programs with at most this many steps are scheduled with and without splitting: a few
+// milliseconds each.
 constexpr size_t kStepsToCompare = 2000;
 constexpr size_t kMostReaders = 4;  // that read one gathered tensor
 
@@ -26,7 +28,7 @@ struct RowSite {
   uint32_t collective = kNoStep;
   std::vector<uint32_t> products;   // behind a gather; in front of a reduce-scatter: one
   std::vector<size_t> operands;     // of these products: which one is the gathered tensor
-  uint32_t other_reader = kNoStep;  // of the gathered tensor: the first one
+  uint32_t other_reader = kNoStep;  // first other reader of the gathered tensor
   int64_t ranks = 0, parts = 0;
   double part_us = 0, copy_us = 0, saved_us = 0;
   std::vector<double> product_us;  // of a part of one rank's rows, by product
@@ -73,8 +75,8 @@ class RowSplitter {
       if (!runs_on_link(p_, p_.steps[i])) us += p_.steps[i].cost_us;
     return us;
   }
-  // Gathers and scatters that take as long as one must save, but no gathers of parameters: they
-  // start early anyway.
+  // Gathers and reduce-scatters that take at least the time that splitting must save. Gathers of
+  // parameters are excluded, since they start early anyway.
   Steps long_collectives(const ProgramEntry& e) const {
     const double least_us = least_share() * compute_us(e);
     Steps found;
@@ -86,7 +88,7 @@ class RowSplitter {
         found.push_back(i);
     return found;
   }
-  // Whether it is the model's, or a cast of what is.
+  // Whether the storage belongs to the model, or is a cast of one that does.
   bool is_of_model(StorageId s) const {
     if (shw::is_of_model(p_, s)) return true;
     const StepUses& use = uses_[s.v];
@@ -95,7 +97,7 @@ class RowSplitter {
              return !v.valid() || shw::is_of_model(p_, p_.values[v].storage);
            });
   }
-  // Of gathered tensors.
+  // Finds the readers of gathered tensors.
   void find_readers(const std::vector<Steps>& collectives) {
     readers_of_.assign(p_.storages.size(), kNoStep);
     for (const Steps& steps : collectives)
@@ -171,7 +173,8 @@ class RowSplitter {
     return in_best_parts(site);
   }
 
-  // Which operand of a product the whole storage is, if its rows are those of the result.
+  // The index of the product's operand that is the whole storage, if its rows are those of the
+  // result.
   size_t row_operand(uint32_t step, StorageId whole) const {
     const ProgramStep& s = p_.steps[step];
     const ProductRows rows = product_rows(s);
@@ -199,7 +202,7 @@ class RowSplitter {
       for (double us : site.product_us) products_us += us;
       products_us *= static_cast<double>(site.ranks);  // of one part
       const double all = static_cast<double>(parts);
-      // What a part's products do not hide of the next part's collective is waited for.
+      // Compute waits for the part of each next collective that the products do not hide.
       const double waits = site.part_us + (all - 1) * std::max(site.part_us - products_us, 0.0);
       site.saved_us = c.cost_us - waits - site.copy_us;
       for (size_t k = 0; k < site.products.size(); ++k)
@@ -233,7 +236,7 @@ class RowSplitter {
     return true;
   }
 
-  // One of so many equal blocks of rows. Nothing: they are none of the leading dims.
+  // One of several equal blocks of rows. Nothing if the blocks do not divide the leading dims.
   static std::optional<ProgramValue> block_of(const ProgramValue& whole, size_t dims, int64_t block,
                                               int64_t blocks) {
     ProgramValue v = whole;
@@ -278,13 +281,13 @@ class RowSplitter {
   }
 
   ValueId add(ProgramValue v) { return p_.values.push_back(std::move(v)); }
-  // A part of each rank's rows, one after another: [ranks, rows of a rank].
+  // The value of one part, with some rows of each rank: [ranks, rows of a rank].
   ProgramValue part(StorageId parts, const RowSite& site, int64_t number, Dtype dtype) const {
     const int64_t elements = p_.storages[parts].bytes / dtype_size(dtype) / site.parts / site.ranks;
     return {row_major(dtype, {site.ranks, elements}), parts,
             number * site.ranks * elements * dtype_size(dtype)};
   }
-  // The rows that a rank has of a part, with the type of a block of the whole.
+  // One rank's rows of a part, with the type of a block of the whole.
   ProgramValue in_parts(StorageId parts, const RowSite& site, ProgramValue block, int64_t number,
                         int64_t rank) const {
     block.storage = parts;
@@ -351,7 +354,7 @@ class RowSplitter {
       steps_.push_back(std::move(step));
     }
   }
-  // For those that read all of a gathered tensor.
+  // Adds the copy that puts the parts in order, for readers of the whole gathered tensor.
   void put_in_order(const RowSite& site) {
     const ProgramValue whole = out(site.collective);
     const int64_t block = whole.type.numel() / site.ranks / site.parts;

@@ -1,4 +1,4 @@
-// Which steps of a program write and read each storage, and how many do.
+// The first and last steps of a program that write and read each storage, and their number.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@ struct StepUses {
   uint32_t first_writer = kNoStep, last_writer = kNoStep, num_writers = 0;
   uint32_t last_reader = kNoStep, num_readers = 0;
 
-  // Whether no step from `begin` to `end` writes the storage, for certain.
+  // True if certainly no step from `begin` to `end` writes the storage.
   bool keeps(uint32_t begin, uint32_t end) const {
     return num_writers == 0 || last_writer < begin || first_writer > end;
   }

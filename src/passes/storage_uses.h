@@ -1,5 +1,5 @@
-// Which steps read and write each storage so far, window by window, the last of them first. A chain
-// for each storage in one list, so that none has a list of its own.
+// Records the steps that have read and written each storage so far, by window, latest first. The
+// linked lists of all storages share one array, to avoid an allocation for each storage.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -24,7 +24,7 @@ class StorageUses {
     last_write_.assign(last_write_.size(), kNone);
   }
 
-  // The step reads its operands and writes its results. `number`: what the uses call it.
+  // Records that the step reads its operands and writes its results. `number` identifies the step.
   void add(const ProgramStep& step, uint32_t number) {
     for (ValueId v : step.inputs)
       if (v.valid()) add(last_read_, v, number);
@@ -32,8 +32,8 @@ class StorageUses {
       if (v.valid()) add(last_write_, v, number);
   }
 
-  // Calls `use(number)` for each use that the step comes after: those that write bytes that it
-  // reads, and that read bytes that it writes.
+  // Calls `use(number)` for each recorded use that the step depends on: writes of bytes that it
+  // reads, and reads of bytes that it writes.
   template <class Use>
   void for_each_before(const ProgramStep& step, Use use) const {
     const auto follow = [&](const std::vector<uint32_t>& last, ValueId v) {

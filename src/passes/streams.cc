@@ -11,7 +11,7 @@ constexpr int64_t kNever = -1;  // no step
 
 class Synchroniser {
  public:
-  // `simulations`: by entry; empty: nothing is awaited but what must be.
+  // `simulations`: by entry; empty: steps wait only for what correctness requires.
   Synchroniser(Program& program, const PassOptions& options,
                std::span<const Simulation> simulations, const GroupsToCome* groups)
       : p_(program),
@@ -48,8 +48,8 @@ class Synchroniser {
  private:
   using Clock = std::span<int64_t>;  // by stream: its last step that is known to be over
 
-  // A collective that is the last one to read some scratch. `bytes` of it are free when it ends:
-  // compute has no further use for them.
+  // A collective that is the last to read some scratch. `bytes` of it become free when it ends,
+  // since compute no longer uses them.
   struct LastRead {
     uint32_t step;
     int64_t bytes;
@@ -146,8 +146,8 @@ class Synchroniser {
 
   double end_us(uint32_t step) const { return simulation_->at(step).end_us; }
 
-  // Scratch whose last step is compute step `i`, but for what a collective may still be reading:
-  // that is free when this one ends.
+  // Bytes of scratch whose last step is compute step `i`, except scratch that a collective may
+  // still be reading, which becomes free when the collective ends.
   int64_t freed_by(uint32_t i) {
     return scratch(i, [&](const Touched& t, StorageId s) {
       if (t.last != i) return false;
@@ -164,7 +164,7 @@ class Synchroniser {
     return at != r.all.end() && at->step == step ? &*at : nullptr;
   }
 
-  // Scratch whose first, or last, step is `i`.
+  // Bytes of scratch whose first step is `i`.
   int64_t begins_with(uint32_t i) {
     return scratch(i, [&](const Touched& t, StorageId) { return t.first == i; });
   }
@@ -200,7 +200,7 @@ class Synchroniser {
   }
 
   Clock known(StreamNumber stream) { return Clock(known_).subspan(stream * n_, n_); }
-  // What the step's stream knows when the step ends.
+  // The steps of all streams that are known to be over when the step ends.
   Clock at_end(size_t step) { return Clock(at_end_).subspan(step * n_, n_); }
 
   void number_events() {

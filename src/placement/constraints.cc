@@ -124,7 +124,7 @@ class Builder {
                             wanted.name + "'" + did_you_mean(wanted.name, std::move(names)));
   }
 
-  // Dropped by not adding them.
+  // These cannot be dropped by name: a caller drops them by not adding them.
   Status give_choices() {
     if (!wanted_.choices.empty()) out_.sources.push_back("the placements given");
     for (AllowedLabels c : wanted_.choices) {
@@ -174,8 +174,8 @@ class Builder {
                                 : rule.allows(layout);
   }
 
-  // The same, where on mesh dims of one rank, from `m` on, all placements are the same. What is
-  // forbidden there is forbidden by its name only.
+  // Like allows(), but treats all placements on a mesh dim of one rank, from dim `m` on, as
+  // equivalent. A rule that forbids a layout forbids it only as written.
   bool allows_by_any_name(const LayoutRule& rule, const Layout& layout, const Dims& shape,
                           int m = 0) const {
     if (allows(rule, layout)) return true;
@@ -190,8 +190,8 @@ class Builder {
     return false;
   }
 
-  // The cause, where the tensor or the planner does not permit the layout; otherwise what the op
-  // offers.
+  // The cause if the tensor or the planner does not permit the layout; otherwise the layouts that
+  // the op offers.
   std::string why_not(NodeId n, const LayoutRule& rule) const {
     if (rule.is_exact()) {
       const Layout& wanted = rule.layout();
@@ -246,8 +246,8 @@ class Builder {
     return names;
   }
 
-  // Not to be dropped by name: without it the results would be wrong. Part of the conflicts all the
-  // same, since pins may contradict it.
+  // Cannot be dropped by name, because the results would be wrong. It can still be part of a
+  // conflict, since pins may contradict it.
   Status tie_regions() {
     SHW_ASSIGN_OR_RETURN(const std::vector<TiedRegions> ties, tied_regions(graph_));
     if (!ties.empty()) out_.sources.emplace_back(kRegionsAlike);
@@ -266,7 +266,7 @@ class Builder {
     return {};
   }
 
-  // By strategy of a region.
+  // The number of the alternative, by strategy of a region.
   Result<std::vector<uint32_t>> alternatives(NodeId n) const {
     SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> all,
                          alternatives_on(graph_, n, mesh_));

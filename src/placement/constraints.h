@@ -25,7 +25,7 @@ struct AllowedLabels {
   std::vector<bool> allowed;  // by strategy
   std::string why;
   uint32_t source = 0;  // index into SideConditions::sources
-  // Of saved placements: the layouts as saved, absent tensors replicated.
+  // For saved placements: the layouts as saved; those of absent tensors are replicated.
   std::vector<Layout> results{}, operands{};
 };
 

@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-// Where the value of each result lies: views lie where their operands do.
+// The storage of each result: views share that of their operands.
 class Storages {
  public:
   explicit Storages(const Graph& graph) : graph_(graph) {
@@ -98,7 +98,7 @@ std::vector<double> KeptValues::prices(std::span<const uint32_t> choice) const {
     repeated += k.bytes;
     if (repeated < all * share / kShares) continue;
     while (repeated >= all * share / kShares) ++share;
-    // Above the price of this one, so that it is repeated.
+    // Slightly above the price of this value, so that it is computed again.
     if (prices.empty() || kAbove * k.us_per_byte > prices.back())
       prices.push_back(kAbove * k.us_per_byte);
   }

@@ -1,12 +1,13 @@
-// What a training step holds between its passes, as costs of the placement problem: memory at a
-// price, or time.
+// Adds costs to the placement problem for what a training step holds between its passes: the memory
+// of a value at a price per byte, or the time to compute the value again.
 //
-// A value of the forward pass that the backward pass reads is kept, or computed again. Let a byte
-// cost λ µs. Then a value costs λ times its bytes, or at least what its own node takes to run once
-// more, whichever is less. Of its bytes a rank holds no fewer than its share of them, in whatever
-// layout the value is kept. So with these costs added, the optimum minus λ times the memory limit
-// is a lower bound on the cost of all placements together with all choices of what is computed
-// again (Lagrangian relaxation). Inputs, optimizer state and results are held in any case.
+// A value of the forward pass that the backward pass reads is either kept or computed again. Let a
+// byte cost λ µs. Then keeping a value costs λ times its bytes, and computing it again costs at
+// least the time of its own node. The value is charged the smaller of the two. In any layout, a
+// rank holds at least its share of the value's bytes. So with these costs added, the optimum minus
+// λ times the memory limit is a lower bound on the cost of every placement with every choice of
+// what is computed again (Lagrangian relaxation). Inputs, optimizer state and results are always
+// held.
 #pragma once
 #include <functional>
 #include <span>
@@ -20,29 +21,30 @@ namespace shw {
 
 class KeptValues {
  public:
-  // Of a node, by strategy.
+  // The compute time of a node, by strategy.
   using ComputeUs = std::function<std::span<const double>(NodeId)>;
 
-  // Of a graph with several entries, or without a backward pass, there are none. All must outlive
-  // it.
+  // A graph with several entries, or without a backward pass, has no kept values. All arguments
+  // must outlive the object.
   KeptValues(const Graph& graph, const Mesh& mesh, const Strategies& strategies,
              const MemoryModel& memory, ComputeUs compute_us);
 
   bool empty() const { return values_.empty(); }
-  // Prices in µs for a byte, rising: at each of them the placement would keep about a 32nd less.
+  // Prices to try, in µs per byte, ascending. From each price to the next, the placement keeps
+  // about 1/32 less.
   std::vector<double> prices(std::span<const uint32_t> choice) const;
 
-  // Takes what is to be added to the costs of a node, by strategy.
+  // Receives the costs to add to a node, by strategy.
   using AddCosts = std::function<void(NodeId, std::span<const double>)>;
   // Adds the costs of the bound.
   void add_least_costs(double us_per_byte, const AddCosts& add) const;
-  // Adds those of a choice: `again` says by node whether its results are computed again. What is
-  // not is kept in the layout that its node makes.
+  // Adds the costs of a choice. `again`, by node: whether its results are computed again. Other
+  // results are kept in the layout in which their node makes them.
   void add_kept_costs(double us_per_byte, std::span<const uint8_t> again,
                       const AddCosts& add) const;
 
  private:
-  struct Value {  // the results of one node: repeated, they are computed together
+  struct Value {  // all results of one node, since they are computed together
     NodeId node;
     double least_bytes = 0;
     std::vector<double> own_bytes;  // by strategy

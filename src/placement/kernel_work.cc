@@ -14,7 +14,7 @@ using Works = std::vector<KernelWork>;
 
 double number(int64_t n) { return static_cast<double>(n); }
 
-// As the operands lie: rows of the first one behind one another, or columns; likewise the second.
+// The kernel depends on the memory order of the operands: each may be row-major or transposed.
 KernelWork product(double times, int64_t m, int64_t n, int64_t k, Dtype dtype,
                    bool first_transposed = false, bool second_transposed = false) {
   const std::string_view kernel = first_transposed ? "mm.tn" : second_transposed ? "mm.nt" : "mm";
@@ -25,13 +25,15 @@ KernelWork elements(std::string_view kernel, int64_t count, int64_t row, Dtype d
   return {kernel, dtype, {count, std::clamp<int64_t>(row, 1, cost::KernelTimes::kLongRow)}};
 }
 
-// How far from `dim` an operand's elements lie, dims aligned at the end; 0: it is broadcast.
+// The stride of an operand along dim `dim` of the result, with dims aligned at the end; 0: the
+// operand is broadcast.
 int64_t stride_at(const TensorType& type, size_t dims, size_t dim) {
   const size_t lacks = dims - std::min(dims, type.shape.size());
   return dim < lacks || type.shape[dim - lacks] == 1 ? 0 : type.strides[dim - lacks];
 }
 
-// The inner dims of a dense result that all operands walk alike.
+// The elements of the innermost dims of a dense result along which all operands have matching
+// strides.
 int64_t common_row(const OpArgs& args, const TensorType& result) {
   int64_t row = 1;
   size_t inner = result.shape.size();
@@ -62,7 +64,7 @@ KernelWork matrices(const OpArgs& args, size_t a) {
                  is_transposed(args.in(a)), is_transposed(args.in(a + 1)));
 }
 
-// Dims of an operand that are counted together, and the least of their strides.
+// The size of several dims of an operand together, and the least of their strides.
 struct Extent {
   int64_t count = 1, stride = INT64_MAX;
   void add(const TensorType& type, size_t dim) {
@@ -71,7 +73,8 @@ struct Extent {
   }
 };
 
-// A letter of both operands and the result counts products, one of both operands terms of the sum.
+// A letter in both operands and the result counts products. A letter in both operands only counts
+// terms of the sum.
 Works einsum(const OpArgs& args) {
   const auto equation = ops::Equation::parse(args.attrs->get_string(AttrKey::kEquation));
   if (!equation.ok()) return {};
@@ -96,7 +99,7 @@ KernelWork copied(const TensorType& type) {
   return elements("clone", type.numel(), type.shape.back(), type.dtype);
 }
 
-// Groups as large as one another, of operands that the kernel copies first (runtime/cpu).
+// Assumes groups of equal size. The kernel copies its operands first (runtime/cpu).
 Works grouped(const OpArgs& args, const TensorType& result) {
   const Dims &a = args.in(0).shape, &b = args.in(1).shape;
   int64_t m = a[a.size() - 2], n = b.back(), k = a.back();
@@ -110,8 +113,7 @@ Works grouped(const OpArgs& args, const TensorType& result) {
           copied(result)};
 }
 
-// Of the pairs of a query and a key that a head multiplies without a window, those that the window
-// leaves.
+// The share of a head's pairs of a query and a key that remain under the window.
 double share_of_window(const Attrs& attrs, bool is_causal, int64_t queries, int64_t keys) {
   const auto window = key_window(attrs, queries, keys);
   if (!has_window(attrs) || !window.ok()) return 1;
@@ -124,7 +126,7 @@ struct AttentionKernels {
   std::string_view plain, causal, biased;
 };
 
-// A head after the other; `first`: the number of q among the operands.
+// The heads run one after another. `first`: the index of q among the operands.
 Works attention(const AttentionKernels& kernels, const OpArgs& args, size_t first) {
   const Dims &q = args.in(first).shape, &k = args.in(first + 1).shape;
   double times = number(q[0]) * number(q[1]) * number(q[2]) / number(std::max<int64_t>(1, k[2]));
@@ -136,7 +138,8 @@ Works attention(const AttentionKernels& kernels, const OpArgs& args, size_t firs
   return {{kernel, args.in(first).dtype, {k[2], q[3]}, times}};
 }
 
-// A group after the other, in the places of the result; `result`, `weight`: [N, O, …], [O, C, …].
+// The groups run one after another, over the places of the result. `result`, `weight`: [N, O, …],
+// [O, C, …].
 KernelWork convolution(std::string_view kernel, const OpArgs& args, const TensorType& result,
                        const TensorType& weight) {
   const int64_t groups = std::max<int64_t>(1, args.attrs->get_int(AttrKey::kGroups, 1)),
@@ -150,27 +153,27 @@ KernelWork convolution(std::string_view kernel, const OpArgs& args, const Tensor
           number(groups)};
 }
 
-// Elements along the dim that the op works along.
+// The number of elements along the dim of the op.
 int64_t line_of(const OpArgs& args, const TensorType& type) {
   const auto dim =
       ops::wrap_dim(args.attrs->get_int(AttrKey::kDim, -1), static_cast<int>(type.shape.size()));
   return dim ? type.shape[*dim] : 1;
 }
 
-// Elements that one look-up finds: of the dims behind the last one that is indexed.
+// The number of elements that one look-up returns: those of the dims after the last indexed one.
 int64_t looked_up_row(const OpArgs& args) {
   const TensorType& table = args.in(0);
   const auto rank = static_cast<int>(table.shape.size());
   const std::vector<int64_t>& dims = args.attrs->get_ints(AttrKey::kDims);
-  size_t last = dims.empty() ? args.operands.size() - 2 : 0;  // none named: the first ones
+  size_t last = dims.empty() ? args.operands.size() - 2 : 0;  // by default the first dims
   for (const int64_t d : dims) last = std::max(last, ops::wrap_dim(d, rank).value_or(0));
   int64_t row = 1;
   for (size_t d = last + 1; d < table.shape.size(); ++d) row *= table.shape[d];
   return row;
 }
 
-// How a sum walks its operand: elements behind one another in memory, whatever the order of dims,
-// that are added up, or that are added to as many others, as vectors.
+// How a sum reads its operand. A row is a run of elements that are consecutive in memory, in any
+// order of dims. Its elements are either added up, or added to another row like vectors.
 struct Stretch {
   int64_t row = 1;
   bool summed = true;
@@ -191,7 +194,7 @@ Stretch stretch_of_sum(const OpArgs& args) {
   }
 }
 
-// What the op's loops run over: its largest tensor, but not the table of a look-up.
+// The loops of the op run over its largest tensor, except the table of a look-up.
 KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> results) {
   const TensorType *first = nullptr, *largest = nullptr, *out = nullptr;
   for (const OptionalType& t : args.operands) {

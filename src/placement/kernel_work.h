@@ -1,4 +1,4 @@
-// What an op asks of a device, in the terms in which kernels are measured (cost/kernel_times.h).
+// The work of an op in the units in which kernels are measured (cost/kernel_times.h).
 #pragma once
 #include <span>
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace shw {
 
-// The kernels of one launch, by the types of a rank's pieces. Products are `mm`, each of a batch
-// one. An op that multiplies and does more, or copies its operands first, is several.
+// The kernels of one launch, for the types of a rank's pieces. A matrix product is `mm`; a batch
+// counts as one `mm` per matrix. An op that does more than multiply, or copies its operands first,
+// has several kernels.
 std::vector<cost::KernelWork> kernel_works(OpKind op, const OpArgs& pieces,
                                            std::span<const OptionalType> results);
 

@@ -54,7 +54,7 @@ class MemoryModel::Builder {
     uint32_t root;          // member
     uint32_t of;            // the member it is a view of; itself if it is the root
     uint32_t end;           // one past the last node that reads it
-    bool returned = false;  // in the caller's memory, as is its operand if their layouts are equal
+    bool returned = false;  // in the caller's memory; so is its operand if the layouts are equal
   };
 
   uint32_t slot_of(NodeId n, size_t result) const {
@@ -90,8 +90,8 @@ class MemoryModel::Builder {
     return graph_.op(members_[member].node) == OpKind::kInput;
   }
 
-  // Inputs, values that are already returned, and parts of a value are returned as copies. What is
-  // updated in place needs no memory beside the input's.
+  // Inputs, values that are already returned, and parts of a value are returned as copies. An
+  // in-place update needs no memory other than the input's.
   void add_returned(const OutputInfo& out) {
     const NodeId n = out.node;
     const uint32_t m = member_[slot_of(n, 0)];
@@ -134,8 +134,9 @@ class MemoryModel::Builder {
     }
   }
 
-  // The additional charge if `view` has another layout than its operand: while the view (or a view
-  // of it) is live together with the rest of the group, for the side that is not charged already.
+  // Adds the charge for a copy if `view` has another layout than its operand. It lasts while the
+  // view (or a view of it) and the rest of the group are live together. It is for the side that is
+  // not charged already.
   void charge_view_copy(const std::vector<uint32_t>& group, uint32_t view,
                         const std::vector<Charge>& charges) {
     std::vector<uint32_t> through{view};
@@ -176,7 +177,7 @@ class MemoryModel::Builder {
     return graph_.inputs()[input].role == InputRole::kParameter ? 1 + optimizer_factor_ : 1;
   }
 
-  // Equal operands usually share one copy.
+  // Charges the copies of operands. Equal operands usually share one copy.
   void add_operand_copies(NodeId n) {
     if (is_view(graph_.op(n))) return;
     const auto operands = graph_.operands(n);

@@ -1,22 +1,25 @@
-// What one rank holds at every point of a step, as a budget of the placement problem.
+// Models the bytes that one rank holds at every point of a step, as a budget of the placement
+// problem.
 //
-// A point is a node of the rewritten graph, in graph order: forward, then backward. Live for the
-// whole step are inputs (parameters, buffers, batches, tangents), the declared optimizer state, and
-// results, which are written into memory of the caller. What is updated in place has no memory of
-// its own. Every other storage is live from the node that makes it to the last node that reads it.
-// It is charged with the bytes of rank 0's piece; the other pieces are padded to that size.
+// A point is a node of the rewritten graph, in graph order: forward, then backward. These are live
+// for the whole step: inputs (parameters, buffers, batches, tangents), the declared optimizer
+// state, and results, which are written into the caller's memory. A value that updates an input in
+// place has no memory of its own. Every other storage is live from the node that makes it to the
+// last node that reads it. It is charged with the bytes of rank 0's piece; the other pieces are
+// padded to that size.
 //
 // A view or alias whose layout differs from its operand's is a copy with its own lifetime;
 // otherwise both share a storage. A storage and its views are therefore charged consecutively: each
 // covers the interval after the previous one's last use, with the bytes of its own layout. This is
-// exact if their layouts are equal. Otherwise it underestimates by the size of the copies; how much
-// is missing depends on the layouts at the two ends of one edge. An operand that an op requires in
-// another layout is copied while the op runs, and charged the same way.
+// exact if their layouts are equal. Otherwise it underestimates by the size of the copies, which
+// depends on the layouts at both ends of an edge. An operand that an op requires in another layout
+// is copied while the op runs, and charged the same way.
 //
 // A budget adds up usages of single variables, but a copy depends on a pair. So each copy that is
-// large enough becomes an additional variable beside its edge, whose labels say which layout is
-// copied, if any. Such a variable costs nothing, must agree with both ends, and uses the copy's
-// bytes. With all of them the budget equals peak(); if small ones are omitted, it is a lower bound.
+// large enough becomes an additional variable beside its edge. The labels of this variable say
+// which layout is copied, if any. Such a variable costs nothing, must agree with both ends, and
+// uses the copy's bytes. With all of them the budget equals peak(); if small ones are omitted, it
+// is a lower bound.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -31,8 +34,8 @@
 
 namespace shw {
 
-// Which copies a budget counts: copies of at least `from_bytes` that are live at one of the points
-// `at`.
+// The copies that a budget counts: those of at least `from_bytes` that are live at one of the
+// points `at`.
 struct CountedCopies {
   double from_bytes = HUGE_VAL;  // none
   std::vector<uint8_t> at;       // by point; empty: all points
@@ -72,12 +75,12 @@ class MemoryModel {
 
   struct Use {
     NodeId node;            // its strategy determines the bytes
-    uint32_t first, end;    // at the nodes first, …, end − 1
+    uint32_t first, end;    // live at the nodes first, …, end − 1
     uint32_t table;         // index of bytes(), by strategy
     bool returned = false;  // written into memory of the caller
   };
-  // Adds a budget with these uses; copies become variables after those of the nodes. Returns its
-  // index.
+  // Adds a budget with uses(). The copies that it counts become variables after those of the nodes.
+  // Returns the index of the budget.
   uint32_t add_budget(double limit_bytes, const CountedCopies& copies,
                       solver::PlacementProblem& problem) const;
 

@@ -54,7 +54,8 @@ class Kinds {
     }
   }
 
-  // Marks an output and what it views; the first of several outputs owns it.
+  // Marks the node of an output, and the nodes that it is a view of. If several outputs share a
+  // node, it belongs to the first.
   void find_returned(size_t output) {
     NodeId n = graph_.outputs()[output].node;
     while (n.valid() && output_[n.v] < 0) {

@@ -50,7 +50,7 @@ class Bounded {
   EdgeDiscounts run(std::span<const double> least_compute_us, double share) {
     // The compute of every node is shared by the next gather and the last reduction, in proportion
     // to their sizes.
-    size_t gather = 0, reduction = 0;  // the first at or after i
+    size_t gather = 0, reduction = 0;  // the first one at or after i
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       while (gather < gathers_.size() && gathers_[gather].position <= i) ++gather;
       while (reduction < reductions_.size() && reductions_[reduction].position < i) ++reduction;
@@ -90,8 +90,8 @@ class Bounded {
     }
   }
 
-  // If a view with another memory order (a transpose) serves only this use, the edge above it: a
-  // gather needs no copies there.
+  // If a view with another memory order (a transpose) serves only this use, returns the edge above
+  // the view, where a gather needs no copies.
   Edge above_views(Edge e) const {
     for (;;) {
       const NodeId from = graph_.operands(e.consumer)[e.operand];

@@ -1,7 +1,8 @@
-// Communication hidden behind compute: how much of an edge's price is charged.
+// Discounts for communication that is hidden behind compute: how much of an edge's price is
+// charged.
 //
-// The problem keeps its unary and pairwise form, so its optimum stays exact: how much an edge can
-// hide depends on the graph alone, never on other choices.
+// How much an edge can hide depends on the graph alone, never on other choices. So the problem
+// keeps its unary and pairwise form, and its optimum stays exact.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -17,7 +18,7 @@
 namespace shw {
 
 enum class Overlap : uint8_t {
-  // Not said: kNone, but a comparison with recipes takes kSimulated for its optimum
+  // Not specified: kNone, except that a comparison with recipes uses kSimulated for its optimum
   // (compare/compare.h).
   kDefault = 0,
   kNone = 1,
@@ -25,19 +26,19 @@ enum class Overlap : uint8_t {
   // that only gradients depend on, costs `scale` times its price (0: nothing), regardless of its
   // duration.
   kPrefetch = 2,
-  // A parameter is gathered while the compute between the previous use of a parameter and its own
-  // use runs; a gradient is reduced while the compute up to the next gradient runs. That much is
-  // hidden, the rest is charged.
+  // A parameter is gathered during the compute between the previous use of a parameter and its own
+  // use; a gradient is reduced during the compute up to the next gradient. The time of this compute
+  // is hidden; the rest of the communication is charged.
   kBounded = 3,
-  // Prices charge all communication. They are corrected by what the simulator says of the program
-  // of a placement, until no faster program is found: compiler/fastest.h.
+  // Prices charge all communication at first. A search corrects them by what the simulator measures
+  // for the program of a placement, until no faster program is found: compiler/fastest.h.
   kSimulated = 4
 };
 
 constexpr bool hides_nothing(Overlap kind) {
   return kind == Overlap::kDefault || kind == Overlap::kNone;
 }
-// Whether edges have a discount that does not depend on any choice.
+// Whether this kind gives edges discounts, which do not depend on any choice.
 constexpr bool discounts_edges(Overlap kind) {
   return kind == Overlap::kPrefetch || kind == Overlap::kBounded;
 }

@@ -50,7 +50,7 @@ class LayoutRule {
   static Result<LayoutRule> parse_exact(std::string_view text, int mesh_rank);
 
   bool is_same() const { return same_; }
-  // Requires exactly one layout: the node is pinned.
+  // Whether it requires exactly one layout, so that the node is pinned.
   bool is_exact() const;
   bool allows(const Layout& layout) const;  // `same`: true for all
   // Whether it allows the placements in at least one shard order.
@@ -58,7 +58,7 @@ class LayoutRule {
   // Whether a shard order is written.
   bool has_orders() const;
   bool forbids() const { return forbids_; }
-  // Of an exact rule.
+  // The layout of an exact rule.
   const Layout& layout() const { return forms_[0].layout; }
   std::string text(int mesh_rank) const;
 

@@ -16,11 +16,11 @@ namespace {
 
 double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes()); }
 
-// A price from the route tables: a value that stays needs no copy either.
+// A price from the route tables. A value that does not move needs no copy either.
 double by_route(double us, double copy_us) { return us > 0 ? us + copy_us : 0; }
 
-// Of a piece without gaps whose dims lie in the order in which those of the whole do; 0 where that
-// is expanded.
+// The strides of a piece without gaps whose dims have the same memory order as those of the whole;
+// 0 where the whole is expanded.
 Dims strides_in_order_of(const TensorType& whole, const Dims& shape) {
   std::vector<size_t> dims(shape.size());
   std::iota(dims.begin(), dims.end(), size_t{0});
@@ -37,7 +37,8 @@ Dims strides_in_order_of(const TensorType& whole, const Dims& shape) {
   return strides;
 }
 
-// Whether every rank holds all that it needs: no communication, a copy at most.
+// Whether every rank already holds all that it needs, so that the change takes at most a copy and
+// no communication.
 bool only_slices(const Layout& from, const Layout& to) {
   const auto is_new = [&](uint8_t m) { return from[m] != to[m]; };
   Layout before = to;
@@ -47,7 +48,7 @@ bool only_slices(const Layout& from, const Layout& to) {
     before[m] = Placement::replicate();
   }
   if (normalised(before) != from) return false;
-  // What cuts now cuts after those that did before.
+  // A new mesh dim must cut after those that cut before.
   for (size_t i = 0; i < to.order.size(); ++i)
     for (size_t k = i + 1; is_new(to.order[i]) && k < to.order.size(); ++k)
       if (!is_new(to.order[k]) && to[to.order[k]] == to[to.order[i]]) return false;
@@ -94,16 +95,16 @@ class Groups {
   std::vector<uint32_t> first_, members_;
 };
 
-// How what a change costs is charged on an edge.
+// How the cost of a change is charged on an edge.
 struct Charge {
   double weight;
   EdgeDiscount discount;
-  bool no_comm;    // what communicates is forbidden,
-  bool by_routes;  // but not what only slices
+  bool no_comm;    // forbids changes that communicate,
+  bool by_routes;  // but not those that only slice
 };
 
 // The matrix of an edge whose ends have these layouts. `prices` fills a row of distinct layouts,
-// without the fixed cost of a change; rows may be asked for by several threads.
+// without the fixed cost of a change; several threads may call it.
 uint32_t fill_matrix(const DistinctLayouts& rows, const DistinctLayouts& columns,
                      FunctionRef<void(size_t i, std::span<double> row)> prices, const Charge& how,
                      const Threads& threads, solver::PlacementProblem& problem) {
@@ -191,8 +192,9 @@ Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
                               arithmetic.value_or(Dtype::kF32));
 }
 
-// The types of one rank's results. Where it matters which piece of an operand a rank has, as for
-// the groups of grouped_mm, the types of the pieces do not tell, but the layouts do.
+// The types of one rank's results. For some ops they depend on which piece of an operand a rank
+// has, as for the groups of grouped_mm. The types of the pieces do not determine that, but the
+// layouts do.
 Result<std::vector<OptionalType>> Pricer::result_pieces(NodeId n, uint32_t strategy,
                                                         const OpArgs& pieces) const {
   const OpDef& def = op_def(graph_.op(n));
@@ -224,7 +226,7 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
     if (t) bytes += tensor_bytes(*t);
   if (roofline_.has_kernels()) {
     const std::vector<OptionalType> whole = operand_types(graph_, n);
-    for (size_t k = 0; k < operands.size(); ++k)  // in memory as the whole
+    for (size_t k = 0; k < operands.size(); ++k)  // with the memory order of the whole
       if (operands[k]) operands[k]->strides = strides_in_order_of(*whole[k], operands[k]->shape);
     const auto us = roofline_.measured_us(kernel_works(graph_.op(n), args, results), bytes);
     if (us) return *us;
@@ -344,7 +346,7 @@ Pricer::RowPrices Pricer::row_prices(NodeId consumer, size_t operand, const cost
   };
 }
 
-// The additional price of a move if the value lies with gaps and must be copied first.
+// The additional price of a move if the value has gaps in memory and must be copied first.
 double Pricer::copy_us(NodeId consumer, size_t operand, const Layout& from) const {
   if (routes_->is_dense(consumer, operand)) return 0;
   return piece_copy_us(edge_type(graph_, consumer, operand), from);
@@ -373,7 +375,8 @@ double Pricer::fills_us(NodeId n, uint32_t strategy) const {
   return us;
 }
 
-// Of an output that does not lie row-major. A piece may, where it has dims of size 1.
+// The price of copying an output that is not row-major. A piece of it may still be, if it has dims
+// of size 1.
 double Pricer::output_copy_us(const TensorType& type, const Layout& layout,
                               const NodeCopies& copies) const {
   const Dims shape = local_shape(type.shape, layout, collectives_.mesh());

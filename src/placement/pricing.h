@@ -1,8 +1,8 @@
-// The costs of strategies and layout changes in µs; each distinct question is computed once.
+// The costs of strategies and layout changes in µs. Each distinct cost is computed once.
 //
-// A node costs the roofline of one rank's work, given the local types of its operands. An
-// edge costs the redistribution from the producer's layout to the consumer's, minus what
-// compute hides (overlap.h), plus 1 if the two differ.
+// A node costs the roofline of one rank's work, given the local types of its operands. An edge
+// costs the redistribution from the producer's layout to the consumer's, minus what compute hides
+// (overlap.h), plus 1 if the two differ.
 #pragma once
 #include <functional>
 #include <map>
@@ -28,9 +28,9 @@
 
 namespace shw {
 
-// What is redistributed on an edge: the bytes of the whole value, and whether its strides are
-// row-major. The result of an einsum counts as row-major whatever the graph records, as in
-// the reference planner.
+// The value that is redistributed on an edge: the bytes of the whole value, and whether its strides
+// are row-major. The result of an einsum counts as row-major whatever the graph records, as in the
+// reference planner.
 cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
 
 class Pricer {
@@ -52,15 +52,15 @@ class Pricer {
   // How often each node runs (ops/entries.h): scales its cost and the cost of its incoming edges.
   // Call it before anything is priced; by default everything runs once.
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
-  // Call it before anything is priced. It counts with routes only: the reference planner goes by
-  // the strides of the graph.
+  // Call it before anything is priced. It has an effect only with routes: the reference planner
+  // uses the strides of the graph.
   void set_memory(LoweredMemory use) {
     if (!routes_) return;
     routes_->set_memory(std::move(use.orders));
     copies_ = std::move(use.copies);
   }
-  // Of node_costs(): of operands whose padding is filled before the op reads them. What several ops
-  // read is filled once in the program; here each use pays.
+  // The part of node_costs() for filling the padding of operands before the op reads them. The
+  // program fills an operand of several ops once, but here each use pays for it.
   double fills_us(NodeId n, uint32_t strategy) const;
   double weight(NodeId n) const { return weights_.empty() ? 1 : weights_[n.v]; }
 
@@ -72,13 +72,13 @@ class Pricer {
                        solver::PlacementProblem& problem);
   double redistribution_us(NodeId consumer, size_t operand, const Layout& from, const Layout& to);
 
-  // A change of layout that is no edge of the graph, and costs as often as `reader` runs.
+  // A change of layout that is not an edge of the graph. Its cost counts as often as `reader` runs.
   struct Change {
     NodeId reader;
-    GraphEdge like;  // whose value lies in memory as this one does
+    GraphEdge like;  // whose value has the same order in memory
   };
-  // With routes and without discounts only. A matrix is made anew each time: it is for problems
-  // that share the tables of another one.
+  // Only with routes and without discounts. Makes a new matrix each time, because the problem
+  // shares the tables of another one.
   uint32_t change_matrix(const Change& change, LayoutListId from, LayoutListId to, bool no_comm,
                          solver::PlacementProblem& problem);
   double change_us(const Change& change, const Layout& from, const Layout& to);
@@ -90,7 +90,7 @@ class Pricer {
   void set_discounts(EdgeDiscounts discounts) { discounts_ = std::move(discounts); }
 
   cost::PriceRules rules() const { return rules_; }
-  // Edges of equal hash share tables: price them one after another.
+  // Edges of equal hash share tables, so pricing them one after another is faster.
   uint64_t table_hash(NodeId consumer, size_t operand) const;
 
  private:

@@ -1,4 +1,4 @@
-// Prices of all changes of layout that edges of the graph can ask for.
+// The prices of all changes of layout that edges of the graph can need.
 //
 // One table serves all edges of one type of value. It is large and is kept until another type is
 // requested, so price the edges type by type.
@@ -21,12 +21,12 @@ class RouteTables {
   // Graph and strategies must outlive it.
   RouteTables(const Graph& graph, const Strategies& strategies, Redistributor& redistributor);
 
-  // How the values lie in memory, by result; call it before anything is priced. By default all are
-  // row-major.
+  // Sets the memory order of values, by result. Call it before anything is priced. By default all
+  // are row-major.
   void set_memory(std::vector<MemoryOrder> orders) { orders_ = std::move(orders); }
   // Equal for operands that the same table serves.
   uint64_t table_hash(NodeId consumer, size_t operand) const;
-  // Whether the operand's value lies without gaps, so that it can be sent as it is.
+  // Whether the operand's value has no gaps in memory, so that it can be sent without a copy.
   bool is_dense(NodeId consumer, size_t operand) const;
 
   // Builds the table of an operand's value, unless it is the current one.
@@ -36,10 +36,11 @@ class RouteTables {
   const double* row(const Layout& from) const {
     return us_.get() + size_t{rows_.at(from)} * columns_.size();
   }
-  // The prices of all pairs, even if the graph does not ask for them: out[i · to.size() + j].
+  // The prices of all pairs, including ones that no edge of the graph needs. out[i · to.size() + j]
+  // is from[i] → to[j].
   void prices(NodeId consumer, size_t operand, std::span<const Layout> from,
               std::span<const Layout> to, std::span<double> out) const;
-  // The price of one pair, likewise.
+  // The same for one pair.
   double price(NodeId consumer, size_t operand, const Layout& from, const Layout& to) const;
 
  private:
@@ -57,7 +58,7 @@ class RouteTables {
   };
   // Maps here are for look-up only.
   using Places = std::unordered_map<Layout, uint32_t, LayoutHash>;
-  struct Lists {  // in which the values of a type are produced and requested
+  struct Lists {  // the layouts in which values of a type are produced, requested
     std::vector<LayoutListId> from, to;
   };
   TypeKey key_of(NodeId consumer, size_t operand) const;
@@ -76,7 +77,7 @@ class RouteTables {
   size_t room_ = 0;  // of us_
 };
 
-// The value on an edge, for get_item the element of the tuple: its number among all results, and
+// The value on an edge (for get_item, the element of the tuple): its number among all results, and
 // its type.
 size_t edge_result(const Graph& graph, NodeId consumer, size_t operand);
 const TensorType& edge_type(const Graph& graph, NodeId consumer, size_t operand);

@@ -52,7 +52,8 @@ class Sharing {
     return from.version == SharedVersions::kAsItLies ? from.value.v
                                                      : first_variable_ + from.version;
   }
-  // Nothing is brought into the layout of a choice point that nobody reads.
+  // The change to the layout of an unread choice point costs nothing, since the program does not
+  // make it.
   uint32_t free(uint32_t edge) {
     const auto [rows, columns, costs] = problem_.matrices()[problem_.edges()[edge].matrix];
     return problem_.add_matrix(rows, columns, std::vector<double>(size_t{rows} * columns, 0.0));
@@ -78,7 +79,8 @@ class Sharing {
   solver::PlacementProblem& problem_;
   const uint32_t first_variable_;
   std::vector<LayoutListId> lists_;  // by version
-  // By type of the value, lists of layouts, what is forbidden, how often it runs.
+  // Key: type of the value, lists of layouts, whether communication is forbidden, how often it
+  // runs.
   std::map<std::tuple<uint64_t, uint32_t, uint32_t, bool, double>, uint32_t> matrices_;
 };
 

@@ -50,7 +50,7 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
   std::vector<uint32_t> by_type(edges.size());
   std::iota(by_type.begin(), by_type.end(), 0u);
   sort_stably(by_type, [&](uint32_t a, uint32_t b) { return edges[a].type < edges[b].type; });
-  // Larger tables could not be swept in useful time either.
+  // Solving with larger tables would take too long anyway.
   constexpr uint64_t kMaxBytes = uint64_t{4} << 30;
   std::vector<uint32_t> matrices(edges.size());
   for (size_t n = 0; n < edges.size(); ++n) {
@@ -175,7 +175,7 @@ Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
   SHW_ASSIGN_OR_RETURN(Placed placed,
                        price_choice(graph, strategies, pricer, std::move(solution.choice),
                                     std::move(placed_versions)));
-  // Both are sums of the same costs in a different order: a difference beyond rounding is a bug.
+  // Both sums have the same terms in a different order, so a difference beyond rounding is a bug.
   SHW_CHECK(prices == Prices::kOther ||
             std::abs(placed.objective_us - solution.cost) <= 1e-9 * std::abs(solution.cost));
   placed.objective_us = solution.cost;  // bit-identical to what bounds are compared with

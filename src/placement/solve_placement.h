@@ -18,9 +18,9 @@ namespace shw {
 
 struct NodeCost {
   double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
-  double fills_us = 0;  // of compute_us: padding of operands, filled by steps of their own
+  double fills_us = 0;  // part of compute_us: separate steps that fill the padding of operands
   double us() const { return compute_us + comm_us + transition_us; }
-  double own_us() const { return compute_us - fills_us; }  // of the step that computes
+  double own_us() const { return compute_us - fills_us; }  // only the step that computes
 };
 
 // The memory of a choice at its peak, and the price of the limit; zero if not requested.
@@ -33,11 +33,11 @@ struct MemoryUse {
   double price_per_gib = 0;  // µs by which the optimum would fall if the limit were one GiB higher
   uint32_t binding = 0;      // number of points at which the limit has a price
 
-  // No program of any placement, whatever it computes again, has a shorter step within the limit;
-  // negative: not known.
+  // A lower bound: within the limit, no program of any placement has a shorter step, whatever it
+  // computes again. Negative: not known.
   double step_bound_us = -1;
-  // The limit is the program's alone, which takes less than was planned: what it computes again, or
-  // what only groups of fused steps see, has no room within the limit.
+  // The limit applies to the program only, since the program needs less memory than was planned:
+  // the plan also counts values that are computed again, or that only groups of fused steps see.
   bool is_program = false;
 
   double held_bytes() const {  // compared with the limit
@@ -47,14 +47,14 @@ struct MemoryUse {
 
 struct Placed {
   std::vector<uint32_t> choice;  // strategy by node
-  // Its layouts, with final shard orders; null until the planner has chosen those.
+  // The layouts of the choice, with final shard orders; null until the planner has chosen the
+  // orders.
   std::shared_ptr<const Assignment> assignment;
-  // What the planner made of it to see whether it fits a limit, so that it need not lower it again;
-  // null: nothing yet.
+  // The program, if the planner has already built it to check a memory limit; null: not built yet.
   std::shared_ptr<const Program> program;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
-  // What several uses of values share, with the layouts of the placement; its variables follow
+  // The versions that several uses share, in the layouts of the placement. Their variables follow
   // those of the nodes.
   std::shared_ptr<const SharedVersions> shared;
   std::vector<NodeCost> costs;  // by node
@@ -76,10 +76,10 @@ void add_labels(std::span<const AllowedLabels> labels, solver::PlacementProblem&
 void add_conditions(const SideConditions& conditions, solver::PlacementProblem& problem,
                     std::span<const uint8_t> active = {});
 
-// Whether the problem has the prices of the graph, or others: then objective and bound are in
-// those, while Placed::costs and total are in the graph's.
+// Whether the problem has the prices of the graph or others. With others, the objective and bound
+// are in the problem's prices, while Placed::costs and total are in the graph's.
 enum class Prices : uint8_t { kOfGraph, kOther };
-// `shared`, unless null: the versions of add_shared_versions().
+// `shared`: the versions that add_shared_versions() added to the problem; null: none.
 Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
                                const solver::PlacementProblem& problem, Pricer& pricer,
                                const solver::SolveOptions& options, Monitor& monitor,
@@ -96,7 +96,8 @@ struct EdgeCost {
   double comm_us = 0, transition_us = 0;
 };
 
-// What changes of layout cost under a choice of strategies. `shared`: null, or with its layouts.
+// The costs of changes of layout under a choice of strategies. `shared`: null, or the shared
+// versions in the layouts of the choice.
 struct Choice {
   const Graph& graph;
   const Strategies& strategies;

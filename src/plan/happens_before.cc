@@ -39,7 +39,8 @@ uint32_t HappensBefore::first_index_after(uint32_t step) const {
   for (size_t t = 0; t < num_streams_; ++t) {
     if (t == stream_[step]) continue;
     const std::vector<uint32_t>& others = steps_of_[t];
-    // What a stream knows only grows, so the steps that begin later are a suffix of it.
+    // The knowledge of a stream only grows, so the steps that begin after `step` are a suffix of
+    // the stream.
     const auto known = std::partition_point(others.begin(), others.end(),
                                             [&](uint32_t o) { return !before(step, o); });
     if (known != others.begin()) last = std::max(last, *(known - 1));

@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-constexpr size_t kMaxDepth = 64;  // of modules in modules: plans are not trusted
+constexpr size_t kMaxDepth = 64;  // of nested modules, since plans are not trusted
 
 bool is_number(const std::string& name) {
   return !name.empty() &&
@@ -69,17 +69,17 @@ bool alike(const Module& a, const Module& b) {
          std::equal(a.modules.begin(), a.modules.end(), b.modules.begin(), b.modules.end(), alike);
 }
 
-// Adds the costs of a module that is alike, all the way down.
+// Adds the costs of an equal module, including all submodules.
 void join(const Module& from, Module& to) {
   add_all(from, to);
   for (size_t i = 0; i < to.modules.size(); ++i) join(from.modules[i], to.modules[i]);
 }
 
-// From the leaves up: names in a row that lead to one thing become one, numbered modules that are
-// alike too.
+// Joins adjacent equal numbered modules into one, at all levels. Then joins a module that has only
+// one submodule with that submodule.
 void fold(Module& module) {
   std::vector<Module> folded;
-  Module first;  // as it was
+  Module first;  // before costs are added
   for (Module& m : module.modules) {
     if (!folded.empty() && is_number(first.name) && is_number(m.name) && alike(first, m)) {
       join(m, folded.back());

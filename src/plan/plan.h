@@ -34,20 +34,22 @@ struct PlanSummary {
   std::string hardware, rules;  // "h100", "compat" or "full"
   uint64_t graph_hash = 0, options_hash = 0, mesh_hash = 0;
   std::vector<NodeDecision> decisions;
-  // A rank's memory at the peak of a step, as the planner counts it, and what the limit costs.
+  // A rank's memory at the peak of a step, as counted by the planner, and the price of the limit.
   int64_t memory_limit_bytes = 0;  // 0: none
   int64_t memory_peak_bytes = 0;
   std::string memory_peak_node;
   double memory_price_per_gib = 0;     // µs saved if the limit were one GiB higher, at the margin
   int64_t memory_program_bytes = 0;    // of the program: ports, optimizer state, arena and session
-  uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
+  uint32_t memory_binding_points = 0;  // of the program, where the limit has a price
   std::vector<MemoryShare> memory_shares;  // the largest first; they add up to the peak
-  std::string overlap;  // which communication the costs leave out: "bounded"; empty: none
-  // The step takes no longer than one in which what is computed again takes at most so much longer
-  // than the best choice for the memory limit; negative: not known.
+  std::string overlap;  // the rule by which costs omit hidden communication: "bounded"; empty:
+                        // costs omit none
+  // Bounds the loss by the choice of what is computed again: the step takes no longer than one in
+  // which repeated steps take at most this much longer than in the best choice for the memory
+  // limit. Negative: unknown.
   double recompute_excess_us = -1;
-  // Where a memory limit chose what is computed again: no placement with any such choice within the
-  // limit has a shorter step; negative: not known.
+  // If a memory limit determined what is computed again: a lower bound on the step, over all
+  // placements and all such choices within the limit. Negative: unknown.
   double step_bound_us = -1;
 };
 
@@ -57,15 +59,15 @@ struct Plan {
   std::vector<uint8_t> source_graph;  // bytes of the graph it was made from (SWGR), to verify and
                                       // explain; may be empty
   uint64_t checksum =
-      0;  // of the bytes that it was read from: ranks compare it. 0: not read from bytes
+      0;  // of the bytes that it was read from; ranks compare it. 0: not read from bytes
 };
 
-// Bytes of schemas/plan.fbs. The same plan gives the same bytes.
+// Serialises a plan by schemas/plan.fbs. The same plan gives the same bytes.
 std::vector<uint8_t> write_plan(const Plan& plan);
 
-// Refuses with DATA_LOSS what is damaged (size, identifier, checksum, verifier, semantics) and with
-// FAILED_PRECONDITION what another format version wrote, naming both. `bytes` may have any
-// alignment and content.
+// DATA_LOSS: the bytes are damaged (size, identifier, checksum, verifier, semantics).
+// FAILED_PRECONDITION: they have another format version; the message names both versions. `bytes`
+// may have any alignment and content.
 Result<Plan> read_plan(std::span<const uint8_t> bytes);
 
 }  // namespace shw

@@ -1,6 +1,6 @@
-// Bytes → plan. The order of checks is the point of this file: size, alignment, identifier,
-// checksum, format version, FlatBuffers verifier, then what the schema cannot say, then
-// verify(Program). Nothing is read through a generated accessor before the verifier has passed.
+// Bytes → plan. The order of checks matters: size, alignment, identifier, checksum, format version,
+// FlatBuffers verifier, then conditions that the schema cannot express, then verify(Program).
+// Nothing is read through a generated accessor before the verifier has passed.
 #include <cstring>
 #include <memory>
 #include <new>
@@ -112,7 +112,8 @@ class ProgramReader {
     p_.host_bytes = f_.host_bytes();
     p_.group_bytes = f_.group_bytes();
     p_.host_session_bytes = f_.host_session_bytes();
-    // Each step records at most one event: a larger count would only cost memory.
+    // Each step records at most one event. A larger count is rejected, since it would only cost
+    // memory.
     if (p_.num_events > p_.steps.size()) return damaged("more events than steps");
     return {};
   }
@@ -257,7 +258,8 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
   }
 }
 
-// The largest first, and all of the peak: who shows a part of them can say what is left.
+// Checks that the shares are sorted, the largest first, and add up to the peak, so that readers
+// that show only some of them can state the rest.
 Status check_shares(const PlanSummary& s) {
   if (s.memory_shares.empty()) return {};
   int64_t left = s.memory_peak_bytes;
@@ -306,8 +308,8 @@ Result<Plan> read_plan(std::span<const uint8_t> bytes) {
   };
   if (reinterpret_cast<uintptr_t>(bytes.data()) % plan_format::kBaseAlignment == 0)
     return read(bytes.data());
-  // FlatBuffers' verifier checks offsets, not the base address: a copy makes them mean what they
-  // say.
+  // The FlatBuffers verifier checks the alignment of offsets, not of the base address, so unaligned
+  // bytes are copied.
   struct Free {
     void operator()(uint8_t* p) const {
       ::operator delete(p, std::align_val_t(plan_format::kBaseAlignment));

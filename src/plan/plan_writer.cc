@@ -15,7 +15,7 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// Entries in order of first use, each once.
+// A pool of distinct entries, in order of first use.
 template <class T, class Hash>
 class Pool {
  public:
@@ -31,7 +31,7 @@ class Pool {
 
  private:
   Hash hash_;
-  std::vector<const T*> items_;                          // lent: the plan outlives the writer
+  std::vector<const T*> items_;                          // not owned: the plan outlives the writer
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
 };
 struct HashOf {
@@ -44,7 +44,7 @@ struct HashOf {
 
 class Writer {
  public:
-  // Room for most plans, so that the buffer does not grow by copies.
+  // Reserves enough memory for most plans, so that the buffer is not copied as it grows.
   explicit Writer(const Plan& plan)
       : fbb_((size_t{1} << 16) + plan.source_graph.size() + 256 * plan.summary.decisions.size() +
              256 * plan.program.steps.size() + 64 * plan.program.values.size()) {}
@@ -141,7 +141,7 @@ class Writer {
     return fb::CreatePlanAttrs(fbb_, fbb_.CreateVector(items));
   }
 
-  // Empty vectors are left out.
+  // Empty vectors are omitted.
   template <class I>
   Offset<flatbuffers::Vector<uint32_t>> ids(const std::vector<I>& list) {
     if (list.empty()) return {};
@@ -260,7 +260,7 @@ class Writer {
   }
 
   FlatBufferBuilder fbb_;
-  // Look-up only; the strings are of the plan, which outlives the writer.
+  // Look-up only; the strings belong to the plan, which outlives the writer.
   std::unordered_map<std::string_view, Offset<flatbuffers::String>> shared_;
   Pool<TensorType, HashOf> types_;
   Pool<std::string, HashOf> kernels_;

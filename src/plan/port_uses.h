@@ -1,4 +1,4 @@
-// Whether a step reads an input, or writes an output, that has a role.
+// Whether a step reads an input, or writes an output, of a given role.
 #pragma once
 #include "plan/program.h"
 

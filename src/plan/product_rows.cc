@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Whether the letter at `dim` of the result is at the same place of those operands that have the
+// Whether the letter at `dim` of the result is at the same place in every operand that has all
 // letters before it, and nowhere else.
 bool is_row(std::string_view result, size_t dim, const std::string_view* operands,
             std::vector<uint8_t>& inputs) {

@@ -1,5 +1,5 @@
-// Products of matrices by rows of their results: a part of the rows needs the same part of those
-// operands that have the rows, and all of the others.
+// Splitting matrix products by rows of their results: a part of the rows needs the same part of the
+// operands that have these rows, and the whole of all others.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace shw {
 
 struct ProductRows {
-  size_t dims = 0;              // leading dims of the result that are rows; 0: it cannot be cut
+  size_t dims = 0;  // number of leading dims of the result that are rows; 0: it cannot be split
   std::vector<uint8_t> inputs;  // whether an input begins with the same dims; others have none of
                                 // them
 };

@@ -1,4 +1,4 @@
-// The streams of a program; and its text, one line a step, for people and for golden tests.
+// The streams of a program, and its text, one line per step, for people and golden tests.
 #include "plan/program.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ StreamNumber communication_stream(Program& p, const std::vector<uint8_t>& axes) 
   });
   if (at == p.streams.end() && p.streams.size() < kMaxStreams)
     at = p.streams.insert(at, {StreamKind::kCommunication, links});
-  if (at == p.streams.end()) (--at)->axes.clear();  // shared from now on
+  if (at == p.streams.end()) (--at)->axes.clear();  // from now on several sets of links share it
   return static_cast<StreamNumber>(at - p.streams.begin());
 }
 

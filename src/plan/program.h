@@ -1,13 +1,14 @@
-// The per-rank program: what lowering makes, passes improve, plan bytes carry and the executor
-// runs.
+// The per-rank program. Lowering creates it, passes improve it, plan bytes store it and the
+// executor runs it.
 //
-// One program serves all ranks (SPMD): what differs between them – which block a rank owns, whom it
-// talks to – is given by mesh dims and resolved from the rank's coordinates when the program is
-// loaded. Every rank's piece has the size of rank 0's; a smaller one is padded at its end.
+// One program serves all ranks (SPMD): what differs between them – which block a rank owns, with
+// which ranks it communicates – is stated in terms of mesh dims and resolved from the rank's
+// coordinates when the program is loaded. Every rank's piece has the size of rank 0's; a smaller
+// one is padded at its end.
 //
 // A value is a strided window into a storage; views are values that share a storage, not steps.
-// Steps are in an order in which they can run one after another. Each runs on a stream, after the
-// events it waits for, and may record one.
+// Running the steps one after another in their order is valid. Each step runs on a stream, after
+// the events it waits for, and may record one event.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -40,9 +41,10 @@ enum class StorageKind : uint8_t {
   kSession = 5,   // from one entry to those after it, in one session: saved activations
   kConstant = 6,  // the plan's own; read only
   kHost = 7,      // of one run, in host memory: only copies to and from scratch touch it
-  kGroup = 8,     // scratch that one group of fused steps sees: of each slice at a time, where the
-                  // group runs in slices; memory beside the arena, where its steps run one by one
-  kInOutput = 9,  // scratch in the memory of an output that nothing has been written to yet
+  kGroup = 8,  // scratch that only one group of fused steps touches. If the group runs in slices,
+               // it holds one slice at a time; if its steps run one by one, it takes memory beside
+               // the arena
+  kInOutput = 9,      // scratch in the memory of an output before that output is written
   kHostSession = 10,  // as kSession, in host memory: only copies to and from scratch touch it
 };
 struct ProgramStorage {
@@ -55,21 +57,22 @@ struct ProgramStorage {
                                // memory pass
   bool operator==(const ProgramStorage&) const = default;
 };
-// Whether the program gives such storages their places. The others are whole ports.
+// Whether the memory pass assigns offsets to such storages. The others are whole ports.
 constexpr bool is_placed(StorageKind kind) {
   return kind == StorageKind::kArena || kind == StorageKind::kSession ||
          kind == StorageKind::kHost || kind == StorageKind::kGroup ||
          kind == StorageKind::kInOutput || kind == StorageKind::kHostSession;
 }
-// Of the host, where copies alone come.
+// Whether such storages are in host memory, which only copies touch.
 constexpr bool is_in_host(StorageKind kind) {
   return kind == StorageKind::kHost || kind == StorageKind::kHostSession;
 }
-// What an entry leaves there is there for those after it.
+// Whether such storages are in the session, so that later entries can read them.
 constexpr bool is_in_session(StorageKind kind) {
   return kind == StorageKind::kSession || kind == StorageKind::kHostSession;
 }
-// Of the arena, of a session's memory, and of the storages in them: the widest load of a GPU.
+// Alignment of the arena, of a session's memory, and of the storages in them: the widest load of a
+// GPU.
 inline constexpr int64_t kArenaAlignment = 256;
 
 enum class CollectiveKind : uint8_t {
@@ -86,31 +89,30 @@ constexpr bool reduces(CollectiveKind kind) {
 }
 
 // A group: the ranks that differ only along `axes`, dims of the mesh or parts of them (Mesh),
-// numbered lexicographically by their coordinates in the order of `axes` (outermost first). [1,0]
-// on a 2×4 mesh: member number of rank (i,j) is 2j+i.
+// numbered lexicographically by their coordinates in the order of `axes` (outermost first). For
+// [1,0] on a 2×4 mesh, rank (i,j) has member number 2j+i.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
   std::vector<uint8_t> axes;
-  // kPermute: the same mesh dims in another order. The member that has number i in the order of
-  // `to_axes` gets what the member with number i in the order of `axes` has: a mesh dim takes over
-  // what another one cut.
+  // kPermute: the same mesh dims in another order. The member with number i in the order of
+  // `to_axes` receives x of the member with number i in the order of `axes`. So one mesh dim takes
+  // over a cut from another.
   std::vector<uint8_t> to_axes = {};
   bool operator==(const Collective&) const = default;
 };
 
-// Names the links that a group uses: its axes in order of their numbers. Groups that number the
-// same ranks in other orders, such as dp,tp and tp,dp, use the same links, so one waits for the
-// other.
+// The links that a group uses, named by its axes in ascending order. Groups that order the same
+// axes differently, such as dp,tp and tp,dp, use the same links, so one waits for the other.
 std::vector<uint8_t> links_of(std::vector<uint8_t> axes);
-// The same as a bit for each axis, as prices of collectives are asked for.
+// The same as a bit mask of axes, the form that prices of collectives take as a parameter.
 inline uint32_t mask_of(const std::vector<uint8_t>& axes) {
   uint32_t mask = 0;
   for (uint8_t axis : axes) mask |= 1u << axis;
   return mask;
 }
 
-// What a price rests on: as cost::Basis (cost/price_term.h).
+// The kind of evidence for a price; same values as cost::Basis (cost/price_term.h).
 enum class PriceBasis : uint8_t {
   kUnknown = 0,
   kMeasured = 1,
@@ -120,14 +122,14 @@ enum class PriceBasis : uint8_t {
 };
 inline constexpr size_t kNumPriceBases = 5;
 
-// A queue of steps that run in order, beside those of other streams. Stream 0 computes. Each of the
-// others does the collectives of the same links, so that links of different mesh dims are busy at
-// the same time, or the copies in one direction of the link to host memory.
+// A queue of steps that run in order, in parallel with other streams. Stream 0 computes. Each other
+// stream runs the collectives of one set of links, so that links of different mesh dims can be busy
+// at the same time, or the copies in one direction of the link to host memory.
 enum class StreamKind : uint8_t { kCompute = 1, kCommunication = 2, kToHost = 3, kFromHost = 4 };
 struct ProgramStream {
   StreamKind kind = StreamKind::kCompute;
-  // Communication: links_of() its collectives; empty: several share it. Plans of before may have a
-  // stream for each order of the axes.
+  // Communication: links_of() its collectives; empty: several sets of links share it. Older plans
+  // may have a stream for each order of the axes.
   std::vector<uint8_t> axes = {};
 };
 using StreamNumber = uint8_t;  // index into Program::streams
@@ -151,27 +153,28 @@ struct ProgramStep {
   uint32_t node = UINT32_MAX;   // of the caller's graph, before rewrites, that it computes
   uint8_t phase = 0;            // Phase
   double cost_us = 0;           // modelled
-  // The input that result 0 overwrites: both are the same window. Only in the memory of an input
-  // that is updated, or of state; only where the kernel can do it (runtime: Kernel::in_place).
+  // The input that result 0 overwrites; both are the same window. Allowed only in the memory of
+  // state or of an input that is updated, and only if the kernel supports it (runtime:
+  // Kernel::in_place).
   uint32_t in_place = kNotInPlace;
   PriceBasis basis = PriceBasis::kUnknown;  // of cost_us
-  // Does again, for the backward pass, what a step of the forward pass has done (recompute/).
+  // Repeats a step of the forward pass for the backward pass (recompute/).
   bool recomputed = false;
 };
-// Whether it multiplies matrices, or is attention.
+// Whether the step is a matrix product or attention.
 bool is_product(const ProgramStep& step);
-bool is_copy(const ProgramStep& step);  // of a tensor, in whatever order of dims
+bool is_copy(const ProgramStep& step);  // of a tensor, possibly with another order of dims
 bool is_cast(const ProgramStep& step);  // a copy in another type
 bool is_local_slice(const ProgramStep& step);
 
-// local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
-// dim, dims = mesh dims or parts of them, outermost first; out: this rank's block (a contiguous
-// copy).
+// local_slice copies this rank's block of a tensor that is replicated along the mesh dims in
+// attrs.dims. attrs.dim: the tensor dim that is cut; attrs.dims: mesh dims or parts of them,
+// outermost first. The result is contiguous.
 
-// Steps whose kernel must know where its piece lies in a whole tensor have, beside the op's own
-// attributes, `size`: the whole tensor's shape, and `cuts`: mesh dim, tensor dim, mesh dim, tensor
-// dim, … in the order in which they cut. rand: the result; embedding: the table;
-// its backward: the table's gradient.
+// A step whose kernel must know where its piece lies in a whole tensor has two attributes in
+// addition to those of the op: `size`, the whole tensor's shape, and `cuts`: mesh dim, tensor dim,
+// mesh dim, tensor dim, … in the order in which they cut. The tensor is the result for rand, the
+// table for embedding, and the table's gradient for embedding's backward.
 
 enum class PortRole : uint8_t {
   kParameter = 1,  // inputs: as InputRole
@@ -186,15 +189,15 @@ enum class PortRole : uint8_t {
   kUpdate = 13,
 };
 constexpr bool is_input(PortRole role) { return role < PortRole::kResult; }
-// What a model has from one run to the next: no run brings it.
+// Whether the model keeps the tensor from one run to the next, so that no run passes it in.
 constexpr bool is_of_model(PortRole role) {
   return role == PortRole::kParameter || role == PortRole::kBuffer ||
          role == PortRole::kOptimizerState || role == PortRole::kConstant;
 }
 
-// A tensor in a storage of its own: the caller passes it in or receives it, or the executor keeps
-// it. Entries share ports, and so the layout. An update that is made in place lies in the storage
-// of the input that it updates.
+// A tensor with its own storage, which the caller passes in or receives, or the executor keeps.
+// Entries share ports, and therefore layouts. An update in place uses the storage of the input that
+// it updates.
 struct Port {
   std::string name;  // "param.<fqn>", "input.0", "output", "grad.<fqn>"
   PortRole role = PortRole::kInput;
@@ -206,26 +209,26 @@ struct Port {
   Exprs sizes = {};
 };
 
-// Steps in a row that run together, slice by slice: what one leaves is still in the cache, or in
-// registers, when the next reads it. Run one after another, they compute the same. They are of
-// one stream; only the first waits for events, only the last records one.
+// Consecutive steps that run together, slice by slice: the result of one is still in the cache, or
+// in registers, when the next reads it. Run one by one, they compute the same. They are on one
+// stream; only the first waits for events, and only the last records one.
 inline constexpr uint32_t kMostFusedSteps = 64;  // in a group
 struct FusedGroup {
   uint32_t first_step = 0, num_steps = 0;
-  Dims shape;   // what the loops run over: the shape of the largest operand of a step
-  Dims slices;  // into how many its leading dims are cut, outermost first (plan/slice.h)
+  Dims shape;   // iteration space of the loops: the shape of the largest operand of a step
+  Dims slices;  // number of slices along its leading dims, outermost first (plan/slice.h)
   bool operator==(const FusedGroup&) const = default;
 };
 
-// A way to run the program.
+// An entry point: one way to run the program.
 struct ProgramEntry {
   std::string name;                     // "step": forward and backward
   std::vector<PortId> inputs, outputs;  // in the caller's order; state and constants are not listed
   uint32_t first_step = 0, num_steps = 0;
   double weight = 1;            // its share in the objective
   std::vector<uint32_t> after;  // entries that must have run before it in the same session
-  // Where it is one of several sizes of an entry of the graph: that one's name, and the size of
-  // each symbol (-1: not used).
+  // If this entry is one of several sizes (buckets) of an entry of the graph: the name of that
+  // entry, and the size of each symbol (-1: not used).
   std::string bucket_of = {};
   std::vector<int64_t> bucket = {};
 };
@@ -238,20 +241,19 @@ struct Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;
   std::vector<FusedGroup> fused_groups = {};  // ascending
-  std::vector<Symbol> symbols;                // of the graph: what the buckets are sizes of
+  std::vector<Symbol> symbols;                // of the graph; buckets give their sizes
   std::vector<ProgramStream> streams = {ProgramStream{}};
   uint32_t num_events = 0;
   int64_t alignment = kArenaAlignment;
-  // The step takes no longer than one in which what is computed again takes at most so much longer
-  // than the best choice for the same memory limit (recompute/frontier.h); negative: not known. Not
-  // part of the bytes; PlanSummary has it.
+  // As PlanSummary::recompute_excess_us (recompute/frontier.h). Not part of the bytes; PlanSummary
+  // has it.
   double recompute_excess_us = -1;
   int64_t arena_bytes = 0;         // after the memory pass
   int64_t session_bytes = 0;       // of one session, after the memory pass
   int64_t host_bytes = 0;          // of host memory, of one run, after the memory pass
   int64_t host_session_bytes = 0;  // of host memory, of one session, after the memory pass
   int64_t group_bytes = 0;         // of groups' storages, after the memory pass
-  int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
+  int64_t live_peak_bytes = 0;     // peak sum of live arena storages; a perfect packing needs this
 
   const Port& input(const ProgramEntry& e, size_t i) const { return ports[e.inputs[i]]; }
   const Port& output(const ProgramEntry& e, size_t i) const { return ports[e.outputs[i]]; }
@@ -264,19 +266,20 @@ struct Program {
   }
 };
 
-// As before the memory pass.
+// Resets the sizes to their values before the memory pass.
 inline void forget_memory_sizes(Program& p) {
   p.arena_bytes = p.session_bytes = p.host_bytes = p.host_session_bytes = p.live_peak_bytes = 0;
 }
 
-// By step: the first and the last step of its group, or the step itself twice. All of them run at
-// once, so memory that one touches is in use during all.
+// By step: the first and the last step of its group, or the step itself twice. The steps of a group
+// run at once, so memory that one touches is in use during all of them.
 struct StepSpan {
   uint32_t first = 0, last = 0;
 };
 std::vector<StepSpan> spans_of_steps(const Program& program);
 
-// Steps run one after another again. What only a group saw is scratch without a place.
+// Removes all groups, so that steps run one by one. Storages of groups become arena scratch without
+// an offset.
 void drop_fused_groups(Program& program);
 
 // A copy of scratch to host memory, or back. Such a step has one operand and one result.
@@ -288,53 +291,55 @@ inline HostCopy host_copy(const Program& program, const ProgramStep& step) {
   if (lies_there(step.outputs)) return HostCopy::kToHost;
   return lies_there(step.inputs) ? HostCopy::kFromHost : HostCopy::kNone;
 }
-// Name and size of what an axis of a group is: a dim of the mesh, or a part.
+// Name and size of an axis of a group, which is a mesh dim or a part of one.
 Mesh::Axis axis_of(const Program& program, uint8_t axis);
 
-// Whether a link does the step, beside compute.
+// Whether the step runs on a link, in parallel with compute.
 inline bool runs_on_link(const Program& program, const ProgramStep& step) {
   return step.collective.kind != CollectiveKind::kNone ||
          host_copy(program, step) != HostCopy::kNone;
 }
 
-// The stream for copies in one direction, and that for collectives of a group; they add it if there
-// is none. Ask for copies first: once there are kMaxStreams, groups share the last one.
+// The stream for copies in one direction, and the stream for collectives of a group; each is added
+// if missing. Call host_stream() first: once there are kMaxStreams streams, groups share the last
+// one.
 StreamNumber host_stream(Program& program, HostCopy direction);
 StreamNumber communication_stream(Program& program, const std::vector<uint8_t>& axes);
 
-// Everything that the executor takes for granted: indices in range, storages large enough for
-// every window, operands defined before use, collectives' shapes, axes and order, events recorded
-// before they are waited for, one writer per storage byte range that is live, inputs and state
-// overwritten only by updates. With `planned`: arena and session windows inside
-// their memory, and no two live ones overlap.
+// Checks everything that the executor assumes: indices in range, storages large enough for every
+// window, operands defined before use, collectives' shapes, axes and order, events recorded before
+// they are waited for, one writer per storage byte range that is live, inputs and state overwritten
+// only by updates. With `planned`: arena and session windows lie inside their memory, and no two
+// live ones overlap.
 Status verify(const Program& program, bool planned);
 
-// For people and golden tests.
+// Text for people and golden tests.
 std::string axes_text(const Program& program, const std::vector<uint8_t>& axes);  // "dp,tp"
-// A step's kernel; of a collective with its operation and its group: "all_reduce.sum[dp,tp]",
+// A step's kernel; for a collective, with its operation and its group: "all_reduce.sum[dp,tp]",
 // "collective_permute[dp,tp -> tp,dp]".
 std::string kernel_text(const Program& program, const ProgramStep& step);
 // "[4,32,256] in [4,8] slices: add pow mean"
 std::string fused_group_text(const Program& program, const FusedGroup& group);
 int64_t num_ranks(const Program& program);
-// Whether the value is all of its storage, in the order of its elements.
+// Whether the value covers all of its storage, with its elements in order.
 bool is_whole(const Program& program, ValueId value);
-// What a storage of so many bytes takes in the arena, a session or host memory.
+// The size in the arena, a session or host memory of a storage of `bytes`.
 inline int64_t padded_bytes(const Program& program, int64_t bytes) {
   return (bytes + program.alignment - 1) / program.alignment * program.alignment;
 }
-// Of a step's operands or results, those that are not there left out.
+// The bytes of a step's operands or results, without absent ones.
 int64_t type_bytes(const Program& program, const std::vector<ValueId>& values);
-// Of one rank and one session. What only a group of steps sees (`group_bytes`) comes on top where
-// its steps run one by one: on a device that has no kernel for them, or as a caller asks for.
+// Scratch of one rank and one session. The storages of groups (`group_bytes`) need additional
+// memory if the steps of groups run one by one: on a device without a kernel for them, or at the
+// caller's request.
 inline int64_t scratch_bytes(const Program& program) {
   return program.arena_bytes + program.session_bytes;
 }
 inline int64_t host_memory_bytes(const Program& program) {  // likewise
   return program.host_bytes + program.host_session_bytes;
 }
-// Whether the storage is a constant, or that of such a port.
+// Whether the storage is a constant, or belongs to such a port.
 bool is_of_model(const Program& program, StorageId storage);
-std::string to_text(const Program& program);  // one line a step
+std::string to_text(const Program& program);  // one line per step
 
 }  // namespace shw

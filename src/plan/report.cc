@@ -23,13 +23,13 @@ void for_ports(const Program& program, PortRole role, F f) {
     if (p.role == role && p.value.valid()) f(p);
 }
 
-// Its bytes on one rank.
+// A port's bytes on one rank.
 int64_t bytes_of(const Program& program, PortId id) {
   const Port& port = program.ports[id];
   return port.value.valid() ? program.values[port.value].type.bytes() : 0;
 }
 
-// By name of an entry with buckets: the one whose inputs and outputs are the most bytes.
+// By name of an entry with buckets: the bucket whose inputs and outputs have the most bytes.
 std::map<std::string, const ProgramEntry*> largest_buckets(const Program& program) {
   const auto size = [&](const ProgramEntry& entry) {
     int64_t bytes = 0;
@@ -46,8 +46,8 @@ std::map<std::string, const ProgramEntry*> largest_buckets(const Program& progra
   return largest;
 }
 
-// By port: whether a rank holds it in memory of its own, with each entry in its largest bucket. An
-// output that overwrites an input has none.
+// By port: whether it takes memory of its own on a rank, counting only the largest bucket of each
+// entry. An output that overwrites an input does not.
 std::vector<bool> held_ports(const Program& program) {
   const auto largest = largest_buckets(program);
   std::vector<bool> held(program.ports.size(), true);
@@ -82,7 +82,7 @@ std::string with_stars(const std::string& name) {
   return s;
 }
 
-// "buckets  decode: cache=16; cache=64", a line an entry of the graph.
+// "buckets  decode: cache=16; cache=64", a line per entry of the graph.
 std::string buckets_text(const Program& p) {
   std::string text;
   std::string_view last;
@@ -157,7 +157,7 @@ ProgramCost program_cost(const Program& program) {
 
 Recomputation recomputation(const Program& program) {
   Recomputation r;
-  std::vector<uint8_t> written(program.storages.size(), 0);  // by a forward step, and not yet read
+  std::vector<uint8_t> written(program.storages.size(), 0);  // by a forward step, not counted yet
   for (const ProgramStep& step : program.steps) {
     const bool backward = step.phase != 0;
     if (step.recomputed) ++r.steps, r.us += step.cost_us;
@@ -172,7 +172,7 @@ Recomputation recomputation(const Program& program) {
   return r;
 }
 
-// Of all storages that lie in outputs, one after another or side by side.
+// The sum of the bytes of all storages that lie in outputs, even if they share bytes.
 int64_t lent_bytes(const Program& program) {
   int64_t bytes = 0;
   for (const ProgramStorage& s : program.storages)
@@ -230,8 +230,8 @@ std::string recomputation_text(const Plan& plan, std::span<const EntryTime> time
   return text;
 }
 
-// "groups   576 of 2264 steps run slice by slice", and a line for each kind: how many groups do the
-// same steps over the same dims.
+// "groups   576 of 2264 steps run slice by slice", and a line for each kind of group, with the
+// number of groups of the same steps over the same dims.
 std::string fused_groups_text(const Program& p) {
   uint64_t steps = 0;
   std::map<std::string, uint32_t> kinds;
@@ -246,7 +246,7 @@ std::string fused_groups_text(const Program& p) {
   return text;
 }
 
-// "prices   measured 30.0 %, analytical 70.0 %", of the steps one after another.
+// "prices   measured 30.0 %, analytical 70.0 %", as shares of the sum of all steps.
 std::string bases_text(const ProgramCost& cost) {
   std::string text;
   for (size_t b = 0; b < kNumPriceBases; ++b)
@@ -258,7 +258,7 @@ std::string bases_text(const ProgramCost& cost) {
 }
 
 // "run      step: simulated 40.000 µs, exposed collectives 5.000 µs, lower bound 38.000 µs", and
-// below it what the bound is made of.
+// below it the parts of the bound.
 std::string times_text(const Program& p, std::span<const EntryTime> times) {
   std::string text;
   for (size_t e = 0; e < times.size(); ++e) {
@@ -292,7 +292,7 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   t += buckets_text(p);
   t += format("cost     %.3f µs: compute %.3f, communication %.3f, transitions %.0f\n",
               s.objective_us, s.compute_us, s.comm_us, s.transition_us);
-  // It is one of prices, not of what a schedule makes of them.
+  // It bounds the objective, not the simulated time.
   t += format("bound    %.3f µs%s, %s\n", s.bound_us,
               s.overlap == "simulated" ? " of the cheapest placement" : "",
               s.proven ? "proven optimal"

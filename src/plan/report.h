@@ -1,4 +1,4 @@
-// A plan as a person or a program wants to read it. Everything here comes from the plan alone.
+// Reports a plan as text and as JSON. Uses only the plan itself.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,10 +24,10 @@ struct CollectiveTotal {
 };
 std::map<std::string, CollectiveTotal> collective_totals(const Program& program);
 
-// What the steps of a program cost in the model that chose them, one after another: the price of
-// what was lowered, to hold beside the objective, which is the price of what was chosen. They
-// differ: lowering joins collectives over several mesh dims, picks shard orders, and copies where a
-// collective wants a contiguous block.
+// The cost of a program's steps, one after another, in the cost model of the planner. This is the
+// price of the lowered program; compare it with the objective, which is the price of the chosen
+// strategies. They differ because lowering joins collectives over several mesh dims, picks shard
+// orders, and adds copies where a collective needs a contiguous block.
 struct ProgramCost {
   double us = 0, collectives_us = 0;
   std::array<double, kNumPriceBases> by_basis_us{};  // of `us`, by PriceBasis
@@ -35,20 +35,20 @@ struct ProgramCost {
 std::string_view basis_name(PriceBasis basis);  // "measured"
 ProgramCost program_cost(const Program& program);
 
-// Between the forward and the backward pass of one step, in one entry or in two: what is kept, and
-// what is done again.
+// What is kept between the forward and the backward pass of one training step, in one entry or in
+// two, and what is computed again.
 struct Recomputation {
   int64_t kept_bytes = 0;  // scratch that forward steps write and backward steps read
-  uint32_t steps = 0;      // that repeat forward steps
+  uint32_t steps = 0;      // number of steps that repeat forward steps
   double us = 0;
 };
 Recomputation recomputation(const Program& program);
 
 // Bytes that one rank holds of the ports of one role, or of all. Only one bucket of an entry runs
-// at a time, so the largest counts; an output that overwrites an input does not.
+// at a time, so the largest bucket counts. An output that overwrites an input does not count.
 int64_t port_bytes(const Program& program, std::optional<PortRole> role = std::nullopt);
 
-// Ports of a role by layout. Names that differ only in numbers stand together:
+// Ports of a role by layout. Names that differ only in numbers are combined:
 // "param.layers.*.attention.wq.weight".
 struct PortGroup {
   std::string pattern, layout;
@@ -57,7 +57,7 @@ struct PortGroup {
 };
 std::vector<PortGroup> group_ports(const Program& program, PortRole role);
 
-// What a simulation says of an entry: simulate/entry_times.h.
+// The summary of an entry's simulation; see simulate/entry_times.h.
 struct QueueTime {
   std::string name;  // "compute"; the mesh dims of groups, in order of the mesh: "dp", "dp+tp"
   uint32_t num_steps = 0;
@@ -65,7 +65,7 @@ struct QueueTime {
 };
 struct EntryTime {
   double us = 0, exposed_us = 0, lower_bound_us = 0, longest_chain_us = 0;
-  double unavoidable_us = 0;      // of exposed_us: no order of the steps hides more
+  double unavoidable_us = 0;      // part of exposed_us that no order of the steps hides
   int64_t device_peak_bytes = 0;  // ports, state, session and live scratch
   std::vector<QueueTime> queues;  // compute first
 };

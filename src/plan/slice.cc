@@ -9,7 +9,7 @@ std::optional<Slice> slice_of(const TensorType& type, const Dims& shape, const S
   Slice slice;
   slice.type.dtype = type.dtype;
   size_t d = 0;
-  int64_t rest = shape.empty() ? 1 : shape[0];  // of dim d, what the loops so far leave
+  int64_t rest = shape.empty() ? 1 : shape[0];  // the part of dim d not yet cut by loops
   const auto broadcast = [&] { return d < missing || type.shape[d - missing] == 1; };
   for (size_t l = 0; l < loops.size(); ++l) {
     while (rest == 1 && d + 1 < shape.size()) rest = shape[++d];
@@ -38,7 +38,7 @@ SliceLoops loops_for(const Dims& shape, int64_t elements) {
       loops.push_back(shape[d]);
       continue;
     }
-    int64_t rows = 1;  // of this dim in a slice: the largest part that divides it
+    int64_t rows = 1;  // rows of this dim in a slice: the largest fitting divisor
     for (int64_t r = 1; r * inner <= elements && r < shape[d]; ++r)
       if (shape[d] % r == 0) rows = r;
     loops.push_back(shape[d] / rows);

@@ -10,19 +10,19 @@ namespace shw {
 // cuts [8,256,512] into 8 · 32 slices of [8,512].
 using SliceLoops = Dims;
 
-// One operand, cut.
+// One operand, cut into slices.
 struct Slice {
-  TensorType type;      // of one slice; the strides are those of the whole
-  Dims stride_bytes;    // from one slice to the next, by loop; 0: they share it
-  size_t dims_cut = 0;  // dims of the shape that loops walk, in part or altogether
+  TensorType type;      // of one slice, with the strides of the whole tensor
+  Dims stride_bytes;    // by loop: from one slice to the next; 0: slices share the data
+  size_t dims_cut = 0;  // number of dims of the shape that loops cut, partly or fully
 };
 
 // Cuts `type`, which broadcasts to `shape` (its dims are aligned at the end), as the loops cut
-// `shape`. Nothing: they do not fit its leading dims.
+// `shape`. Nothing if the loops do not fit its leading dims.
 std::optional<Slice> slice_of(const TensorType& type, const Dims& shape, const SliceLoops& loops);
 
-// Loops that cut a tensor of that shape into slices of about `elements`, but not its last dim,
-// which reductions work along; empty: one slice is all.
+// Loops that cut a tensor of that shape into slices of about `elements`. They never cut the last
+// dim, along which reductions work. Empty: one slice is the whole tensor.
 SliceLoops loops_for(const Dims& shape, int64_t elements);
 
 }  // namespace shw

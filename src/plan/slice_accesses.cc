@@ -18,8 +18,8 @@ bool holds_slices(const SliceAccess& whole, const SliceAccess& part) {
 
 namespace {
 
-// Memory in which storages may follow one another at the same place, or a storage by itself. Before
-// storages have their places, each is its own.
+// Identifies a memory in which storages may share bytes. A storage elsewhere, or without an offset
+// yet, is a memory of its own.
 constexpr int64_t kArenaMemory = -1, kSessionMemory = -2;
 int64_t memory_of(const Program& program, StorageId storage) {
   const ProgramStorage& s = program.storages[storage];

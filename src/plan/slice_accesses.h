@@ -1,5 +1,5 @@
-// What the steps of a group read and write, slice by slice: which of it nobody else sees, and which
-// steps may not run in slices beside each other.
+// What the steps of a group read and write, slice by slice. From this follow the storages that no
+// other step touches, and the steps that must not share a group.
 #pragma once
 #include <vector>
 
@@ -11,35 +11,35 @@ namespace shw {
 struct SliceAccess {
   uint32_t step;
   bool writes;
-  const Slice* slice;  // lent; null: the step does not run in slices
+  const Slice* slice;  // not owned; null: the step does not run in slices
   StorageId storage;
-  int64_t memory;      // places in the same memory may be the same bytes; see memory_of()
+  int64_t memory;      // accesses with the same memory may share bytes; see memory_of()
   int64_t begin, end;  // bytes of it
   const TensorType* type;
   bool is_temporary = false;  // of a storage that only the group sees
 };
 using SliceAccesses = std::vector<SliceAccess>;
 
-// Each slice of `whole` is a piece of memory of its own, and the slice of `part` with the same
-// number lies in it.
+// Whether the slices of `whole` are disjoint in memory, and each slice of `part` lies in the slice
+// of `whole` with the same number.
 bool holds_slices(const SliceAccess& whole, const SliceAccess& part);
 
-// Adds those of a step. `sliced`: null, if it does not run in slices.
+// Adds the accesses of a step. `sliced`: null if it does not run in slices.
 void add_accesses(const Program& program, uint32_t step, const SlicedStep* sliced,
                   SliceAccesses& accesses);
 
-// How many operands of steps lie in each storage.
+// By storage: the number of step operands in it.
 using UseCounts = IndexVec<StorageId, uint32_t>;
 UseCounts count_uses(const Program& program);
 
-// Marks the accesses of storages of scratch that nobody but sliced steps among them sees, the first
-// of which writes all that others read: a slice of them is enough. Gives the writers, in the order
-// of their steps.
+// Marks accesses to temporaries: scratch storages that only sliced steps in `accesses` touch, and
+// of which the first access writes everything that the others read. Memory for one slice of such a
+// storage is enough. Returns their writers, in the order of steps.
 std::vector<const SliceAccess*> find_temporaries(const Program& program, const UseCounts& uses,
                                                  SliceAccesses& accesses);
 
-// The first step that must not run before a slice of an earlier one has run, or before one that
-// does not run in slices. kNoStep: there is none.
+// The first sliced step that must wait for other slices of an earlier step, or for an earlier step
+// that does not run in slices. A group must end before it. kNoStep: there is none.
 uint32_t first_conflict(const SliceAccesses& accesses);
 
 }  // namespace shw

@@ -70,7 +70,7 @@ constexpr std::array kPointwise = std::to_array<std::string_view>({"abs",
 constexpr std::array kAlongDims = std::to_array<std::string_view>(
     {"amax", "amin", "cat", "mean", "prod", "slice_scatter", "sum", "var"});
 
-// Along attribute `dim`, at one place of each line, which an index tensor says.
+// Along attribute `dim`, at one place of each line, given by an index tensor.
 constexpr std::array kAtOnePlace = std::to_array<std::string_view>({"gather", "scatter"});
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {
@@ -81,8 +81,9 @@ const TensorType* type_of(const Program& program, ValueId value) {
   return value.valid() ? &program.values[value].type : nullptr;
 }
 
-// Counts the attribute's dims from the end, where slices keep them. Gives the first of them counted
-// from the begin; `rank`: there is none. -1: all dims.
+// Changes the attribute's dims to count from the end, since slices keep the last dims. Returns the
+// first of them, counted from the begin; `rank` if there is none; -1 if the step works along all
+// dims.
 int64_t count_from_end(Attrs& attrs, int64_t rank) {
   int64_t first = rank;
   const auto from_end = [&](int64_t d) {
@@ -115,8 +116,8 @@ bool cut_operands(const Program& program, const std::vector<ValueId>& values, co
   return true;
 }
 
-// Whether the index has one element for each line of the table, and what is read or written beside
-// it has its shape. Several places of a line would be computed for each of them.
+// Whether the index has one element for each line of the table, and the other operands or results
+// have its shape. With several places per line, the kernel would process the line for each of them.
 bool has_one_place(const Program& program, const ProgramStep& step) {
   if (step.inputs.size() < 2 || step.in_place != kNotInPlace) return false;
   const TensorType *table = type_of(program, step.inputs[0]),
@@ -133,8 +134,8 @@ bool has_one_place(const Program& program, const ProgramStep& step) {
          result == (step.kernel == "gather" ? line : table->shape);
 }
 
-// Says in the attributes where the piece's last dims lie in the whole, for a slice of so many.
-// False: they do not say where it lies.
+// Reduces the attributes that locate the piece in the whole tensor to the last `slice_rank` dims.
+// False: the attributes do not locate it.
 bool keep_last_cuts(Attrs& attrs, int64_t rank, int64_t slice_rank) {
   if (!attrs.has(AttrKey::kCuts)) return true;
   std::vector<int64_t> size = attrs.get_ints(AttrKey::kSize), cuts;

@@ -1,4 +1,4 @@
-// The steps of a program as a table and as JSON: what each does, sends and takes.
+// The steps of a program as a table and as JSON: the kernel, the bytes sent and the cost of each.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@ namespace shw {
 std::string steps_text(const Program& program);
 // {"steps": [{"entry", "kernel", "inputs", "outputs" (types of a rank's pieces), "axes", "to_axes"
 // (names of mesh dims; collectives), "reduce", "wire_bytes", "cost_us", "basis", "node"}],
-// "wire_bytes", "cost_us"}; what does not apply is left out.
+// "wire_bytes", "cost_us"}; members that do not apply are omitted.
 std::string steps_json(const Program& program);
 
 }  // namespace shw

@@ -1,6 +1,6 @@
-// verify(Program): everything that the executor takes for granted. It shares no code with the
-// passes whose work it checks, except the notion of what happens before what. What is read and
-// written when: verify_dataflow.cc.
+// verify(Program) checks everything that the executor assumes. It shares no code with the passes
+// whose work it checks, except HappensBefore. verify_dataflow.cc checks the order of reads and
+// writes.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -109,7 +109,7 @@ class Verifier {
     return {};
   }
 
-  // The output in whose memory the scratch lies.
+  // Checks the output in whose memory the scratch lies.
   Status lender(const ProgramStorage& s) const {
     const bool is_port = s.port < p_.ports.size();
     const ValueId v = is_port ? p_.ports[PortId{s.port}].value : ValueId{};
@@ -135,7 +135,8 @@ class Verifier {
           v.offset_bytes % std::min<int64_t>(dtype_size(v.type.dtype), 8) != 0)
         return refuse("offset " + std::to_string(v.offset_bytes) +
                       " is outside its storage or not aligned");
-      // Steps of check: the last element first, so that no product overflows.
+      // Index of the last element that fits. Dims are checked by division, so that no product
+      // overflows.
       int64_t elements = (room - v.offset_bytes) / dtype_size(v.type.dtype) - 1;
       bool any = true;
       for (size_t d = 0; d < v.type.shape.size(); ++d) any &= v.type.shape[d] > 0;
@@ -171,7 +172,7 @@ class Verifier {
     return host_memory(i);
   }
 
-  // Copies alone touch host memory. They are on the stream of their direction, or on stream 0.
+  // Only copies may touch host memory. They run on the stream of their direction, or on stream 0.
   Status host_memory(uint32_t i) const {
     const ProgramStep& s = p_.steps[i];
     const auto refuse = [&](const std::string& why) {
@@ -197,7 +198,7 @@ class Verifier {
     return {};
   }
 
-  // Attributes that say where the piece lies in a whole tensor (program.h).
+  // Checks the attributes that locate a piece in a whole tensor (program.h).
   Status piece(uint32_t i, const Mesh& mesh) const {
     const Attrs& attrs = p_.steps[i].attrs;
     const std::vector<int64_t>&size = attrs.get_ints(AttrKey::kSize),
@@ -257,7 +258,7 @@ class Verifier {
     return {};
   }
 
-  // A group does one collective at a time, in the same order on every rank.
+  // Checks that each group runs one collective at a time, in the same order on every rank.
   Status groups(const HappensBefore& order) const {
     std::map<std::vector<uint8_t>, uint32_t> last;  // by axes: the latest step
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
@@ -276,7 +277,7 @@ class Verifier {
     for (uint32_t i = 0; i < p_.ports.size(); ++i)
       if (Status s = port(PortId{i}, mesh); !s.ok())
         return invalid_argument("port '" + p_.ports[PortId{i}].name + "': " + s.message());
-    // A storage is its port's, or that of the input which the port updates in place.
+    // A storage belongs to its port, or to the input which the port updates in place.
     for (uint32_t i = 0; i < p_.storages.size(); ++i) {
       const ProgramStorage& s = p_.storages[StorageId{i}];
       if (is_placed(s.kind)) continue;
@@ -363,7 +364,7 @@ class Verifier {
     return next == p_.steps.size() ? Status() : invalid_argument("steps that no entry owns");
   }
 
-  // Its sizes are those of a bucket, and its ports have them.
+  // Checks that the sizes of a bucket are valid, and that its ports have these sizes.
   Status bucket(const ProgramEntry& e) const {
     const bool is_bucket = !e.bucket_of.empty();
     if (e.bucket.size() != (is_bucket ? p_.symbols.size() : 0))
@@ -387,7 +388,7 @@ class Verifier {
                 : invalid_argument("port '" + port.name + "' has other sizes than the bucket");
   }
 
-  // The ports of an entry, and that its steps use no others.
+  // Checks the ports of an entry, and that its steps use no others.
   Status lists(const ProgramEntry& e) const {
     std::vector<uint8_t> listed(p_.ports.size(), 0);
     const auto list = [&](PortId id, bool as_input) -> Status {

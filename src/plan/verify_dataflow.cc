@@ -18,10 +18,10 @@ struct Access {
   ByteRange range;
   uint32_t step;
 };
-// By storage, ascending and disjoint.
+// By storage: accesses in ascending order, disjoint.
 using Writes = std::vector<std::vector<Access>>;
 
-// A step, or who receives an output.
+// A step, or the caller, who receives an output.
 struct Reader {
   uint32_t step = kNoStep;
   const Port* output = nullptr;
@@ -31,7 +31,7 @@ std::string to_string(const Program& program, const Reader& reader) {
                                   : "output '" + reader.output->name + "': ";
 }
 
-// One entry after another; what an entry leaves in session memory is kept for those after it.
+// Checks one entry after another, and remembers what each has written to session memory.
 class Dataflow {
  public:
   Dataflow(const Program& program, const HappensBefore& order)
@@ -87,7 +87,8 @@ class Dataflow {
     const StorageKind kind = p_.storages[v.storage].kind;
     if (kind == StorageKind::kConstant) return {};
     if (kind == StorageKind::kInput || kind == StorageKind::kState) {
-      // The old value before the update, the new one after it: which is meant must be certain.
+      // A reader sees the old value before the update, and the new one after it. The order must be
+      // certain.
       for (const Access& w : writes_[s])
         if (w.range.meets(range) && step != kNoStep && !order_.before(w.step, step))
           return invalid_argument(to_string(p_, reader) + "value " + std::to_string(id.v) +
@@ -157,7 +158,8 @@ class Dataflow {
     return a.storage == b.storage && a.offset_bytes == b.offset_bytes && a.type == b.type;
   }
 
-  // The old value goes: an update of it must be wanted, and every other reader be done.
+  // Overwriting discards the old value: it must be an update, and every other reader must have
+  // finished.
   Status overwrite(ValueId id, const ByteRange& range, bool in_place, uint32_t step) const {
     const uint32_t s = p_.values[id].storage.v;
     if (p_.storages[StorageId{s}].kind == StorageKind::kInput) {
@@ -176,7 +178,7 @@ class Dataflow {
     }
     return {};
   }
-  // Of a step done in place, that no other operand lies in the bytes that it overwrites.
+  // Whether no other operand of an in-place step lies in the bytes that it overwrites.
   bool reads_once(uint32_t step) const {
     const ProgramStep& s = p_.steps[step];
     const ProgramValue& out = p_.values[s.outputs[0]];
@@ -188,7 +190,7 @@ class Dataflow {
     return true;
   }
 
-  // An output that lies in an input: all of it was written.
+  // Checks that an output in the memory of an input was written completely.
   Status updated(ValueId id, const Reader& reader) const {
     const ProgramValue& v = p_.values[id];
     const ByteRange range = touched_bytes(v);
@@ -216,14 +218,14 @@ class Dataflow {
   std::vector<uint32_t> session_writer_;  // by storage: the entry
 };
 
-// Of the arena, host memory, the memory of groups, or that of every output. Steps are walked in
-// order; `owner` maps byte ranges to the storage that used them last.
+// Checks the places in the arena, in host memory, in the memory of groups, or in outputs. It goes
+// through the steps in order; `owner_` maps byte ranges to the storage that used them last.
 class PlaceCheck {
  public:
   PlaceCheck(const Program& program, const HappensBefore& order, StorageKind kind)
       : p_(program), order_(order), kind_(kind) {}
 
-  // What is in these steps; everything before them is over.
+  // Checks these steps; everything before them is over.
   Status run(uint32_t first_step, uint32_t num_steps) {
     owner_.assign(kind_ == StorageKind::kInOutput ? p_.ports.size() : 1, {});
     used_.assign(p_.storages.size(), {});
@@ -240,7 +242,7 @@ class PlaceCheck {
     uint32_t storage;
   };
   struct Use {
-    std::vector<uint32_t> steps;     // that touch the storage
+    std::vector<uint32_t> steps;     // steps that touch the storage
     std::vector<uint32_t> replaced;  // storages whose bytes it took
     bool is_lost = false;            // its bytes went to another
   };
@@ -258,7 +260,7 @@ class PlaceCheck {
                               " is used after its bytes went to another");
     if (use.steps.empty()) {
       SHW_RETURN_IF_ERROR(take(s, step));
-    } else if (!order_.before(use.steps[0], step)) {  // then the first one did not wait for it
+    } else if (!order_.before(use.steps[0], step)) {  // so the first one did not wait for `step`
       for (uint32_t old : use.replaced) SHW_RETURN_IF_ERROR(check_is_over(old, s, step));
     }
     use.steps.push_back(step);

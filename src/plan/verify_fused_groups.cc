@@ -13,7 +13,7 @@ class GroupCheck {
   GroupCheck(const Program& program, const UseCounts& uses, const FusedGroup& group)
       : p_(program), uses_(uses), group_(group) {}
 
-  // Marks the storages that only the group sees.
+  // Marks the storages that only the group touches.
   Status run(std::vector<uint8_t>& temporary) const {
     SHW_RETURN_IF_ERROR(queue());
     SHW_RETURN_IF_ERROR(loops());
@@ -44,7 +44,7 @@ class GroupCheck {
                             why);
   }
 
-  // Steps in a row, with nothing between them that other streams know of.
+  // Checks that the steps are consecutive on one stream, without events in between.
   Status queue() const {
     if (group_.num_steps < 2 || group_.num_steps > kMostFusedSteps)
       return refuse(std::to_string(group_.num_steps) + " steps: expected 2 to " +

@@ -4,10 +4,10 @@
 
 namespace shw {
 
-// Indices of steps and values must be in range, and windows lie in their storages. Steps that run
-// together, slice by slice, must be of one entry and one stream, none of them may wait for an event
-// inside the group, each must be one that runs in slices, and none may touch bytes that another
-// slice of an earlier one still needs.
+// Requires indices of steps and values in range, and windows within their storages. Checks that the
+// steps of a group belong to one entry and one stream, that none waits for an event inside the
+// group, that each can run in slices, and that none touches bytes that another slice of an earlier
+// step still needs.
 Status verify_fused_groups(const Program& program);
 
 }  // namespace shw

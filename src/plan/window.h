@@ -6,7 +6,7 @@
 
 namespace shw {
 
-// Bytes [first, last) of a storage; empty where there are no elements.
+// Bytes [first, last) of a storage; empty if there are no elements.
 struct ByteRange {
   int64_t first = 0, last = 0;
   bool empty() const { return first >= last; }
@@ -14,7 +14,7 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-// From the first element to the last. What lies between strided elements counts.
+// The range from the first element to the last, including gaps between strided elements.
 inline ByteRange touched_bytes(const ProgramValue& v) {
   int64_t last_element = 0;
   for (size_t d = 0; d < v.type.shape.size(); ++d) {

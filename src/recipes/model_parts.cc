@@ -85,15 +85,16 @@ class Finder {
     if (graph_.meta(add).phase == Phase::kForward) out_.num_block_weights += weights;
   }
 
-  // One of several additions in a row: only their sum is a residual stream.
+  // Whether it is an inner one of several chained additions: only their final sum is a residual
+  // stream.
   bool is_inside_sum(NodeId n) const {
     const auto users = users_.users(n);
     return users.size() == 1 && graph_.op(n) == OpKind::kAdd &&
            graph_.op(users[0]) == OpKind::kAdd && shape(users[0]) == shape(n);
   }
 
-  // Matrix products with a weight among the nodes that `to` is computed from; 0 if `from` is not
-  // one of them, or is so without such a product.
+  // The number of matrix products with a weight among the nodes after `from` that `to` is computed
+  // from; 0 if `to` is not computed from `from`.
   uint32_t weights_between(NodeId from, NodeId to) {
     ++round_;
     uint32_t products = 0;
@@ -115,7 +116,7 @@ class Finder {
     return reached ? products : 0;
   }
 
-  // Where a cut of the weights begins or ends.
+  // Whether a cut of the weights begins or ends at the node.
   bool is_border(NodeId n) const {
     const OpKind op = graph_.op(n);
     return out_.is_product[n.v] || op == OpKind::kInput || op == OpKind::kEmbedding ||

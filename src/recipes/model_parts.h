@@ -1,11 +1,11 @@
-// What the recipes speak of, found in a graph: the batch, residual additions, the sequence, and the
-// weights of matrix products. Names play no part.
+// Finds in a graph the parts of a model that the recipes refer to: the batch, residual additions,
+// the sequence, and the weights of matrix products. Names are not used.
 //
 //   batch             dim 0 of the first plain input that has dims, and of each other plain input
 //                     with the same size there
-//   residual stream   both ends of a skip connection: an addition x + f(x), where f contains a
-//                     matrix product with a weight, and x. In the backward pass, too
-//   stream side       what lies between the residual stream and the nearest products with weights,
+//   residual stream   both ends of a skip connection: x, and the addition x + f(x), where f has a
+//                     matrix product with a weight. Also in the backward pass
+//   stream side       the nodes between the residual stream and the nearest products with weights,
 //                     on either side: norms, casts, dropout
 //   sequence          dim 1 of a residual stream [batch, sequence, width]
 //   weight            a parameter of two or more dims that a matrix product or an embedding reads,
@@ -33,7 +33,8 @@ struct ModelParts {
   static ModelParts of(const Graph& graph);
 };
 
-// The parameter that an operand is, through operations with no other operand; otherwise no node.
+// The parameter that an operand is, or is computed from by operations with one operand; otherwise
+// no node.
 NodeId parameter_behind(const Graph& graph, NodeId operand);
 
 }  // namespace shw::recipes

@@ -1,5 +1,5 @@
-// The recipes: what each does along the mesh dims. A recipe is a row of a table (recipe.cc); how a
-// duty becomes layouts is in recipe_layouts.h.
+// The recipes: the kind of parallelism ("duty") that each uses along the mesh dims. A recipe is a
+// row of a table (recipe.cc); recipe_layouts.h turns duties into layouts.
 #pragma once
 #include <span>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace shw::recipes {
 
-// What is done along one mesh dim.
+// The kind of parallelism along one mesh dim.
 enum class Duty : uint8_t {
   kReplicas,  // the batch is cut; parameters are whole
   kShards,    // the batch is cut, parameters as well: they are gathered where they are used
@@ -26,16 +26,16 @@ constexpr bool gathers_parameters(Duty d) { return d == Duty::kShards || d == Du
 struct Recipe {
   std::string_view name;   // "fsdp-tp"
   std::string_view title;  // "FSDP × tensor parallel"
-  Duty outer;              // of all mesh dims but the innermost
-  Duty inner;              // of the innermost, whose links are the fastest
-  int min_dims = 1;        // mesh dims of more than one rank that it needs
+  Duty outer;              // along all mesh dims except the innermost
+  Duty inner;              // along the innermost, whose links are the fastest
+  int min_dims = 1;        // minimum number of mesh dims with more than one rank
 };
 std::span<const Recipe> all();
 
-// Its duty along a mesh dim; mesh dims of one rank have none that matters.
+// The recipe's duty along a mesh dim. For mesh dims of one rank the result has no meaning.
 Duty duty(const Recipe& recipe, const Mesh& mesh, int mesh_dim);
 
-// Why the recipe is none for this model on this mesh; empty: it is.
+// The reason why the recipe does not apply to this model on this mesh; empty: it applies.
 std::string why_not(const Recipe& recipe, const ModelParts& parts, const Mesh& mesh);
 
 }  // namespace shw::recipes

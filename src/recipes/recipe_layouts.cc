@@ -5,7 +5,7 @@
 namespace shw::recipes {
 namespace {
 
-// A question about a strategy, for the length of a call: a std::function would own it.
+// A non-owning reference to a predicate on strategies, for the duration of a call.
 class Test {
  public:
   template <class Holds>
@@ -20,12 +20,12 @@ class Test {
   bool (*call_)(const void*, uint32_t);
 };
 
-// The strategies of one node that are left.
+// The remaining strategies of one node.
 class Left {
  public:
   explicit Left(uint32_t count) : allowed_(count, true) {}
 
-  // Keeps those that pass; none does: keeps all, and says no.
+  // Keeps the strategies that pass the test. If none passes, keeps all and returns false.
   bool keep(Test test) {
     std::vector<bool> kept(allowed_.size(), false);
     for (uint32_t s = 0; s < allowed_.size(); ++s) kept[s] = allowed_[s] && test(s);
@@ -98,8 +98,8 @@ class Maker {
         left.keep([&](uint32_t s) { return result(n, s, m).is_replicate(); });
   }
 
-  // Weights along any of their dims; of other parameters those of one dim may be cut with what they
-  // are added to.
+  // Cuts weights along any of their dims. Other parameters of one dim may be cut like the tensors
+  // that they are added to.
   void cut_weight(NodeId n, int m, Left& left) const {
     if (parts_.is_weight[n.v])
       left.keep([&](uint32_t s) { return result(n, s, m).is_shard_like(); });
@@ -129,7 +129,7 @@ class Maker {
 
   // ---- all other nodes
 
-  // False: the node cannot do what the recipe says.
+  // False: the node has no strategy that follows the recipe.
   bool state(NodeId n, int m, Left& left) const {
     const Duty duty = duty_along(m);
     if (cuts_weights(duty)) return cut_products(n, m, duty, left);
@@ -155,7 +155,7 @@ class Maker {
     return !flow.is_shard_like() || is == flow;
   }
 
-  // What the flow cuts in two ways at once (all tokens as one dim) counts by its dim.
+  // If the flow cuts a dim in two ways at once (all tokens as one dim), only the dim counts.
   static bool cuts(const Placement& is, const Placement& flow) {
     return is.is_shard_like() && flow.is_shard_like(is.dim());
   }
@@ -180,7 +180,7 @@ class Maker {
     return use_weights_in_parts(n, m, left) && obeys;
   }
 
-  // The test holds for the placement along `m` of every operand and every result.
+  // Whether the test holds for the placement along `m` of every operand and every result.
   bool all_hold(const ShardFlow& flow, NodeId n, uint32_t s, int m,
                 bool (Maker::*holds)(const Placement& is, const Placement& flow, const Dims& shape)
                     const) const {
@@ -197,7 +197,7 @@ class Maker {
     return true;
   }
 
-  // Where the flow has lost the sequence (attention gathers it), its place tells it.
+  // If the flow has lost the sequence (attention gathers it), its usual position identifies it.
   bool cuts_sequence(const Placement& is, const Placement& flow, const Dims& shape) const {
     return cuts(is, flow) || (is.is_shard(1) && shape.size() >= 2 && shape[0] == parts_.batch &&
                               shape[1] == parts_.sequence);
@@ -250,7 +250,7 @@ ShardFlow::Starts stream_starts(const ModelParts& parts, const Graph& graph) {
   return starts;
 }
 
-// The fewest ranks among which it can be divided evenly.
+// The smallest number of ranks greater than one that divides `size`.
 int64_t fewest_ranks(int64_t size) {
   for (int64_t ranks = 2; ranks * ranks <= size; ++ranks)
     if (size % ranks == 0) return ranks;

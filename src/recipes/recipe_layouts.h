@@ -1,15 +1,16 @@
-// A recipe as constraints on placements. It states what the recipe is about; what it leaves open
-// (where a gradient is reduced, which weight of a pair is cut along its columns) the planner
-// chooses at the lowest price, so that each recipe is represented by its best plan.
+// A recipe as constraints on placements. The constraints state only what defines the recipe. The
+// planner chooses the rest at the lowest price, such as where a gradient is reduced, or which
+// weight of a pair is cut along its columns. So each recipe is represented by its best plan.
 //
 // Along a mesh dim that cuts the batch, every operand and every result that has the batch is cut
 // along it, and parameters and gradients have the recipe's layout. Along one that cuts the
-// sequence, the same holds of the sequence; attention may gather what it cannot do in parts. Along
-// one that cuts weights, no matrix product is cut along batch or sequence, weights are used in
-// parts, and the residual stream and the norms beside it are whole, or cut along the sequence.
+// sequence, the same holds of the sequence; attention may gather operands that it cannot process in
+// parts. Along one that cuts weights, no matrix product is cut along batch or sequence, weights are
+// used in parts, and the residual stream and the adjacent norms are whole, or cut along the
+// sequence.
 //
-// Where an operation has no strategy of that kind (a sort of all tokens), the planner chooses
-// freely, and the node is counted.
+// If an operation has no such strategy (a sort of all tokens), the planner chooses freely, and the
+// node counts in num_free.
 #pragma once
 #include <vector>
 
@@ -20,7 +21,7 @@
 
 namespace shw::recipes {
 
-// Where the cuts of a model go. Found once for all recipes.
+// How cuts propagate through a model. Computed once for all recipes.
 struct Cuts {
   ShardFlow batch;
   ShardFlow context;   // the sequence, from the inputs on
@@ -30,10 +31,10 @@ struct Cuts {
 
 struct RecipeLayouts {
   std::vector<AllowedLabels> choices;
-  uint32_t num_free = 0;  // nodes that cannot do what the recipe says
+  uint32_t num_free = 0;  // nodes without a strategy that follows the recipe
 };
 
-// The recipe applies: why_not() is empty.
+// The recipe must apply: why_not() is empty.
 RecipeLayouts layouts_of(const Recipe& recipe, const Graph& graph, const Mesh& mesh,
                          const Strategies& strategies, const ModelParts& parts, const Cuts& cuts);
 

@@ -5,8 +5,8 @@
 namespace shw::recipes {
 namespace {
 
-// A reduction or a slice is cheap beside a gather, but not free: with nothing to reduce, nothing
-// is.
+// A reduction or a slice is cheap compared to a gather, but not free, so that strategies that need
+// neither win.
 constexpr double kSmallMove = 1e-3;
 
 double bytes_of(const Graph& graph, NodeId n, size_t result) {
@@ -47,7 +47,7 @@ const Placement& ShardFlow::operand(NodeId n, size_t k) const {
 
 void ShardFlow::run(const Starts& starts) {
   placed_.assign(placed_.size(), Placement::replicate());
-  pass(starts);  // tangents are inputs: they stand before the outputs that they belong to
+  pass(starts);  // twice, since tangents are inputs and precede the outputs that they belong to
   pass(starts);
 }
 

@@ -1,11 +1,10 @@
-// Where a cut goes: if some inputs are cut along one of their dims, the dim along which each other
-// value is cut, or whether it is replicated or partial.
+// Propagates a cut: if some inputs are cut along one of their dims, finds the dim along which each
+// other value is cut, or whether it is replicated or partial.
 //
-// The question is answered operation by operation, in graph order, on a mesh of one dim. Each node
-// takes the strategy that moves the fewest bytes, given how its operands arrive, as a framework
-// that runs operations one by one does. With the batch cut, this marks the batch dim of every
-// activation, through views, attention and the backward pass; nothing is told about single
-// operations here.
+// Propagation goes node by node, in graph order, on a mesh of one dim. Each node takes the strategy
+// that moves the fewest bytes, given the placements of its operands, as a framework that runs
+// operations one by one does. With the batch cut, this marks the batch dim of every activation,
+// through views, attention and the backward pass. No rules for single operations are needed here.
 #pragma once
 #include <map>
 #include <memory>
@@ -24,13 +23,13 @@ class ShardFlow {
   // The graph must outlive it.
   static Result<ShardFlow> create(const Graph& graph, int64_t num_ranks, Monitor& monitor);
 
-  // Inputs that `starts` does not name are replicated, except that a tangent arrives as its output
-  // is made. Other nodes in `starts` have result 0 as stated.
+  // Inputs that are not in `starts` are replicated, except that a tangent has the placement of its
+  // output. For other nodes, `starts` gives the placement of result 0.
   void run(const Starts& starts);
 
-  // By result of a node; of a tuple's element by get_item.
+  // The placement of a node's result r. An element of a tuple is the result of its get_item.
   const Placement& result(NodeId n, size_t r = 0) const { return placed_[first_[n.v] + r]; }
-  // As an operand arrives.
+  // The placement of operand k before any change of layout.
   const Placement& operand(NodeId n, size_t k) const;
 
  private:
@@ -47,7 +46,8 @@ class ShardFlow {
   std::vector<Placement> placed_;
 };
 
-// The place of an operand among the results of its producer: 0 unless `n` takes a tuple's element.
+// The index of `n`'s operand among the results of its producer: 0 unless `n` takes an element of a
+// tuple.
 size_t element_of_operand(const Graph& graph, NodeId n);
 
 }  // namespace shw::recipes

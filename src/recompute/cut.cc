@@ -1,4 +1,5 @@
-// The network. What lies on the sink's side is there in the backward half.
+// The network. Nodes on the sink's side stand for results that are available in the backward half,
+// and for steps that run again there.
 //
 //   source ─price→ step ─∞→ made(result)     a result is made again only if its step runs again
 //   made(storage) ─bytes→ there(storage)     or else it is kept; ∞: it must not be
@@ -6,8 +7,8 @@
 //   there(storage) ─∞→ sink                  the backward half reads it
 //   source ─∞→ step                          it must not run again
 //
-// A finite cut exists: what may not be kept can be repeated, and so on up to what may be kept or is
-// there anyway.
+// A finite cut exists: a result that may not be kept can be repeated, and so can its operands,
+// recursively, up to results that may be kept or are available anyway.
 #include "recompute/cut.h"
 
 #include "recompute/max_flow.h"
@@ -43,7 +44,7 @@ class Network {
  private:
   uint32_t there(StorageId s) const { return made_[s.v] + 1; }
 
-  // The nodes of a storage and of the step that writes it, unless they are there.
+  // Adds the nodes of a storage and of the step that writes it, unless they exist.
   void want(StorageId s) {
     if (made_[s.v] != kNoNode) return;
     const uint32_t writer = joint_.writer(s);
@@ -74,7 +75,7 @@ class Network {
   const std::vector<StepRule>& rules_;
   MaxFlow flow_;
   std::vector<uint32_t> step_, made_;  // nodes, by step and by storage; there() follows made_
-  std::vector<uint32_t> wanted_;       // steps that the cut must know
+  std::vector<uint32_t> wanted_;       // steps still to be added
 };
 
 }  // namespace

@@ -10,12 +10,13 @@
 namespace shw {
 namespace {
 
-// The ends of the curve: time is all that counts; memory is.
+// Prices at the two ends of the curve: almost only time counts at the first, almost only memory at
+// the second.
 constexpr double kMostBytesPerUs = 1e8, kLeastBytesPerUs = 1e2;
-// Of the curve; each costs a cut of the whole program, a millisecond for 32 layers. A program of
-// few blocks has few choices between corners, and needs more of those. Of one of many steps only
-// some choices are built, so they may be many: all corners, for 32 layers 37 lines. In between,
-// every choice is built.
+// Maximum number of lines of the curve; each costs a cut of the whole program, a millisecond for 32
+// layers. A program of few blocks has few choices between corners, and needs more corners. For a
+// program of many steps only some of the choices are built, so it may have all corners: 37 lines
+// for 32 layers. For programs in between, every choice is built.
 constexpr size_t kMaxLines = 16, kMaxLinesOfFewSteps = 32, kMaxLinesOfManySteps = 64;
 constexpr uint32_t kFewSteps = 2000, kManySteps = 4000;
 
@@ -24,9 +25,9 @@ size_t max_lines(uint32_t num_steps) {
   return num_steps > kFewSteps ? kMaxLines : kMaxLinesOfFewSteps;
 }
 
-// Of the price of a parameter's gather, what a repetition is charged where the schedule can hide it
-// behind compute: the charge stands for what the link has to carry. It cannot where the
-// communicator would be busy for nearly as long as compute.
+// If the schedule can hide the repetition of a parameter's gather behind compute, it is charged
+// only this share of its price, for the load on the link. Hiding is not possible if the
+// communicator would be busy for more than the share kNearly of the compute time.
 constexpr double kChargedOfHidden = 1.0 / 16, kNearly = 0.9;
 
 void charge_gathers(const Joint& joint, std::vector<StepRule>& rules) {
@@ -67,15 +68,16 @@ Frontier::Cut Frontier::cut_at(double bytes_per_us) {
         std::llround(static_cast<double>(rule.price_bytes) * (bytes_per_us / kAutoBytesPerUs));
   Cut cut{storages_to_repeat(*joint_, rules), {}};
   cut.cost = cost_of(cut.again);
-  // Prices are whole bytes: the smallest cut may be off by half a byte a step.
+  // Prices are rounded to whole bytes, so the minimum cut may be off by half a byte per step.
   lines_.push_back({bytes_per_us, static_cast<double>(cut.cost.kept_bytes) +
                                       bytes_per_us * cut.cost.us -
                                       0.5 * static_cast<double>(rules.size())});
   return cut;
 }
 
-// Between two corners, the price at which both are worth the same shows whether there is another
-// one between them (Eisner and Severance 1976). Where the curve may bend most is looked at first.
+// A cut at the price at which two corners cost the same shows whether there is another corner
+// between them (Eisner and Severance 1976). The pairs between which the curve may bend most come
+// first.
 Status Frontier::find_cuts(Monitor& monitor) {
   cuts_.push_back(cut_at(kMostBytesPerUs));
   cuts_.push_back(cut_at(kLeastBytesPerUs));
@@ -115,10 +117,10 @@ void Frontier::find_changes() {
   }
 }
 
-// Of one part are those that one step reads or writes, and those whose steps need the same, unless
-// that is there for the backward half anyway.
+// Two storages belong to the same part if one step reads or writes both, or if their steps need the
+// same storage, unless that one is available in the backward half anyway.
 Frontier::Change Frontier::parts_of(const std::vector<StorageId>& of_block) const {
-  std::map<StorageId, StorageId> front;  // of the same part, one in front
+  std::map<StorageId, StorageId> front;  // union-find: an earlier storage of the same part
   const auto root = [&](StorageId s) {
     front.try_emplace(s, s);
     while (front[s] != s) s = front[s] = front[front[s]];

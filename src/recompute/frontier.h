@@ -1,12 +1,13 @@
-// The efficient choices of what to repeat, from the least memory freed to the most, and a bound on
-// what no choice can beat.
+// The efficient choices of what to repeat, from the one that frees the least memory to the one that
+// frees the most, and a lower bound on the repeated time of any choice.
 //
-// The sum of bytes kept and of repeated time, each at its price, is the least for a smallest cut
-// (cut.h). As memory gets dearer, the cuts of a block repeat ever more. Between two neighbouring
-// cuts the blocks change over one after another, the first ones first: what they keep is held
-// longest. So there are choices for every amount of memory, not only at the corners of the curve.
-// In a block, what does not depend on one another can change over part by part, too. At the price
-// at which both cuts are worth the same, each part is, so all these choices are on the curve.
+// A minimum cut (cut.h) minimises the sum of kept bytes and repeated time, each at its price. As
+// the price of memory rises, the cut of a block repeats more. Between two neighbouring cuts the
+// blocks switch from one cut to the other one at a time. The first blocks switch first, since what
+// they keep is held longest. So there are choices for every amount of memory, not only at the
+// corners of the curve. Within a block, parts that are independent of each other can switch
+// separately. At the price where both cuts cost the same, each part costs the same in both, so all
+// these choices lie on the curve.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -25,20 +26,22 @@ class Frontier {
 
   // Choice 0 repeats the least.
   uint32_t num_choices() const { return static_cast<uint32_t>(changes_.size()) + 1; }
-  // Choices at the corners of the curve, by falling bytes: no block is between two cuts.
+  // The choices at the corners of the curve, where all blocks use the same cut, by falling bytes.
   const std::vector<uint32_t>& corners() const { return corners_; }
-  // Of what changes from choice k to the next one.
+  // The number of independent parts of the change from choice k to the next one.
   uint32_t num_parts(uint32_t k) const { return static_cast<uint32_t>(changes_[k].size()); }
-  // By storage: whether it is computed again. With the first so many parts of the next choice.
+  // By storage: whether choice k computes it again, after the first `parts` parts of the change to
+  // the next choice.
   std::vector<uint8_t> choice(uint32_t k, uint32_t parts = 0) const;
 
   struct Cost {
     int64_t kept_bytes = 0;  // from the forward to the backward half
-    double us = 0;           // of repetitions, with gathers of parameters as they are charged
+    double us = 0;           // of repetitions; gathers of parameters count as the rules charge them
   };
   Cost cost_of(const std::vector<uint8_t>& again) const;
-  // No choice that keeps at most so many bytes repeats less, whether or not it is one of these. The
-  // Lagrangian bound: exact at the corners of the curve, and on the line between two of them.
+  // A lower bound on the repeated time of every choice, listed here or not, that keeps at most
+  // `kept_bytes`. It is the Lagrangian bound: exact at the corners of the curve, and linear between
+  // two of them.
   double least_us(int64_t kept_bytes) const;
 
  private:
@@ -46,10 +49,10 @@ class Frontier {
     std::vector<uint8_t> again;
     Cost cost;
   };
-  struct Line {  // kept bytes + bytes_per_us × time is at least `least`
+  struct Line {  // every choice has kept bytes + bytes_per_us × time ≥ least
     double bytes_per_us, least;
   };
-  // What a block repeats in a cut and not in the one before, or the other way round.
+  // Storages of a block that one of two neighbouring cuts repeats and the other does not.
   using Part = std::vector<StorageId>;
   using Change = std::vector<Part>;
 

@@ -1,5 +1,5 @@
-// Where a program holds the most scratch if its steps run one after another, and how each storage
-// is used.
+// The step at which a program holds the most scratch if its steps run one after another, and how
+// each storage is used.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@ namespace shw {
 
 struct StorageLife {
   uint32_t first = kNoStep, last = 0;  // steps that touch it
-  uint32_t writer = kNoStep;           // where there is one alone
+  uint32_t writer = kNoStep;           // kNoStep unless exactly one step writes it
   uint32_t num_writers = 0, last_writer = kNoStep;
 };
 
@@ -18,8 +18,8 @@ struct FullestStep {
   uint32_t at = 0;
   int64_t live_bytes = 0;
   std::vector<StorageLife> lives;    // by storage
-  std::vector<StepSpan> spans;       // by step: of its group
-  std::vector<uint8_t> is_of_group;  // by storage: a group alone sees it, so it takes no memory
+  std::vector<StepSpan> spans;       // by step: the steps of its group
+  std::vector<uint8_t> is_of_group;  // by storage: only one group touches it, so it needs no memory
   bool is_live(StorageId s) const {
     const StorageLife& life = lives[s.v];
     return life.first != kNoStep && is_of_group[s.v] == 0 && spans[life.first].first <= at &&

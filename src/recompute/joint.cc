@@ -74,8 +74,8 @@ void Joint::find_of_parameters() {
   }
 }
 
-// The caller hands an entry the inputs that it lists, and no others. Scratch that is not of one
-// forward step is gone when the entry is over.
+// The caller passes an entry only the inputs that it lists. Scratch that is not the result of a
+// single forward step does not outlive the entry.
 bool Joint::is_there_backward(StorageId s) const {
   const ProgramStorage& storage = p_.storages[s];
   if (is_one_entry()) return true;
@@ -86,7 +86,7 @@ bool Joint::is_there_backward(StorageId s) const {
          storage.kind == StorageKind::kSession;
 }
 
-// Backwards: what is computed again is computed in front of its first reader.
+// Goes backwards, since a repetition is placed in front of its first reader.
 void Joint::find_repeatable() {
   for (uint32_t i = num_steps(); i-- > 0;) {
     if (backward_[i]) continue;

@@ -1,8 +1,10 @@
-// The forward and the backward half of a step: who writes and reads each storage between them.
+// The forward and the backward half of a training step, and which steps write and read each
+// storage.
 //
-// Both are halves of one entry, or an entry each, and what the first leaves to the second lies in
-// the session. Within one entry a step is of the backward half if its node is, or if it reads what
-// a step of that half wrote. Storages count, not values: views of one storage are one.
+// The halves lie in one entry, or each is an entry; then the results that the backward entry reads
+// lie in the session. Within one entry a step belongs to the backward half if its node does, or if
+// it reads what a step of that half wrote. Uses are counted by storage, so views of one storage
+// count as one.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -27,24 +29,25 @@ class Joint {
   const ProgramStep& step(uint32_t i) const { return p_.steps[step_of_program(i)]; }
   bool is_backward(uint32_t i) const { return backward_[i]; }
   bool has_backward() const { return has_backward_; }
-  // Indices of the program's entries and, of the halves, of the first step there.
+  // The index of the backward entry in the program, and the number of its first step here.
   uint32_t backward_entry() const {
     return static_cast<uint32_t>(&backward_entry_ - p_.entries.data());
   }
   uint32_t first_of_backward_entry() const { return is_one_entry() ? 0 : num_first_; }
   bool is_one_entry() const { return &forward_ == &backward_entry_; }
 
-  // Scratch that one forward step writes: it can be kept or computed again. All other storages that
-  // the backward half reads are there anyway.
+  // Whether the storage is scratch that a single forward step writes. Such a storage can be kept or
+  // computed again; all others that the backward half reads are available to it anyway.
   bool is_forward(StorageId s) const { return uses_[s.v].forward; }
   uint32_t writer(StorageId s) const { return uses_[s.v].writer; }
   std::span<const uint32_t> forward_readers(StorageId s) const { return uses_[s.v].readers; }
   bool is_read_backward(StorageId s) const { return uses_[s.v].first_backward != UINT32_MAX; }
 
-  // Whether the step can run again in the backward half and give the same: it writes scratch alone,
-  // nothing that it reads has been overwritten by then, and the entry of that half has the inputs.
+  // Whether the step can run again in the backward half with the same results: it writes only
+  // scratch, nothing that it reads has been overwritten by then, and the backward entry has the
+  // inputs that it needs.
   bool can_repeat(uint32_t i) const { return repeatable_[i]; }
-  // Of forward steps: whether the results depend on parameters alone.
+  // For forward steps: whether the results depend on parameters only.
   bool is_of_parameters(uint32_t i) const { return of_parameters_[i]; }
 
   template <class F>
@@ -65,7 +68,7 @@ class Joint {
     std::vector<uint32_t> readers;         // forward steps
     uint32_t first_backward = UINT32_MAX;  // the first backward step that reads it
     uint32_t overwritten = UINT32_MAX;     // input, state: the first step that overwrites it
-    // The backward step in front of which it is computed again, at the latest.
+    // The last backward step in front of which it may be computed again.
     uint32_t latest = 0;
   };
   void find_halves();

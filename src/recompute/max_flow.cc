@@ -16,7 +16,7 @@ void MaxFlow::add_edge(uint32_t from, uint32_t to, int64_t capacity) {
   first_[to] = static_cast<uint32_t>(edges_.size() - 1);
 }
 
-// Levels count from the sink: what has none after the last round is what cannot reach it.
+// Levels count from the sink: nodes without a level after the last round cannot reach it.
 bool MaxFlow::find_levels(uint32_t source, uint32_t sink) {
   level_.assign(first_.size(), kNone);
   std::vector<uint32_t> queue{sink};
@@ -40,15 +40,15 @@ void MaxFlow::push(const std::vector<uint32_t>& path) {
   }
 }
 
-// Paths down the levels until none is left. A loop, not a recursion: a path can have thousands of
-// edges.
+// Pushes flow along paths of falling levels until none is left. A loop, not a recursion: a path can
+// have thousands of edges.
 void MaxFlow::fill_levels(uint32_t source, uint32_t sink) {
   at_ = first_;
   std::vector<uint32_t> path;
   for (uint32_t node = source;;) {
     if (node == sink) {
       push(path);
-      size_t full = 0;  // continue from the first edge that is full now
+      size_t full = 0;  // continue from the first edge that is now saturated
       while (edges_[path[full]].room > 0) ++full;
       node = edges_[path[full] ^ 1].to;
       path.resize(full);

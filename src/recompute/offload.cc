@@ -9,16 +9,16 @@
 namespace shw {
 namespace {
 
-// A storage that waits: steps of the program.
+// A storage that waits in host memory, with its writer and readers as steps of the program.
 struct Waiting {
   StorageId storage;
   ValueId whole;  // all of it, as its writer writes it
   uint32_t writer = 0, reader = 0;
 };
 
-// When each entry computes, step by step, and for how long the link is busy beside it.
+// When each step of an entry computes, and how long the link is busy in parallel.
 struct EntryTimes {
-  std::vector<double> begins_us;               // by step of the entry; at last, the end
+  std::vector<double> begins_us;               // by step of the entry; the last element is the end
   uint32_t middle = 0;                         // the first step of the backward half
   double there_free_us = 0, back_free_us = 0;  // of the link, forwards and from the end
 };
@@ -61,15 +61,15 @@ class Offload {
 
   uint32_t in_entry(uint32_t step) const { return step - p_.entries[entry_of_[step]].first_step; }
   bool is_backward(uint32_t step) const { return in_entry(step) >= times_[entry_of_[step]].middle; }
-  // Whether what `writer` leaves waits from then on until `reader` runs.
+  // Whether `reader` is in another entry than `writer`, or in its backward half.
   bool is_apart(uint32_t writer, uint32_t reader) const {
     return entry_of_[writer] != entry_of_[reader] || (!is_backward(writer) && is_backward(reader));
   }
 
   struct Uses {
     uint32_t num_writers = 0, writer = kNoStep;
-    uint32_t reader = kNoStep;       // the first one that is apart from the writer
-    bool is_read_elsewhere = false;  // by entries other than those of both
+    uint32_t reader = kNoStep;       // the first one in another half or entry than the writer
+    bool is_read_elsewhere = false;  // by entries other than the writer's and the reader's
   };
   std::vector<Uses> find_uses() const {
     std::vector<Uses> uses(p_.storages.size());
@@ -91,7 +91,8 @@ class Offload {
     return uses;
   }
 
-  // What one step writes as a whole, and a half or an entry apart reads, in the order of writing.
+  // Storages that one step writes completely and another half or entry reads, in the order of
+  // writing.
   std::vector<Waiting> candidates() const {
     const std::vector<Uses> uses = find_uses();
     std::vector<Waiting> all;
@@ -108,12 +109,12 @@ class Offload {
     return all;
   }
 
-  // Whether the link has time for it; then it takes that time.
+  // Whether the link has time for both copies. If so, reserves that time.
   bool fits(const Waiting& w) {
     const int64_t bytes = p_.storages[w.storage].bytes;
     const double us = link_.copy_us(bytes);
-    if (us <= link_.copy_us(0)) return false;  // small: it frees little for the time of a copy
-    // Packing wastes less than if each had a place of its own.
+    if (us <= link_.copy_us(0)) return false;  // too small: it frees little for the time of a copy
+    // An upper bound: packing needs less than a separate place for each storage.
     const int64_t placed = padded_bytes(p_, bytes);
     EntryTimes &there = times_[entry_of_[w.writer]], &back = times_[entry_of_[w.reader]];
     const bool is_one_entry = &there == &back;
@@ -155,7 +156,7 @@ class Offload {
       };
       const ValueId host = make(crosses ? StorageKind::kHostSession : StorageKind::kHost);
       const ValueId back = make(StorageKind::kArena);
-      p_.storages[w.storage].kind = StorageKind::kArena;  // its own entry alone reads it now
+      p_.storages[w.storage].kind = StorageKind::kArena;  // now only its own entry reads it
       fetched_[w.storage.v] = {p_.values[back].storage, w.reader};
       window_[w.whole.v] = back;
       behind[w.writer].push_back(copy("copy_to_host", w.whole, host, w, w.writer));
@@ -176,7 +177,7 @@ class Offload {
     p_.steps = std::move(steps);
   }
 
-  // The window as a step finds it: in what has been fetched, from the first reader on.
+  // The value that a step reads: from the first reader on, the same window of the fetched copy.
   ValueId read_by(uint32_t step, ValueId v) {
     if (!v.valid()) return v;
     const StorageId s = p_.values[v].storage;

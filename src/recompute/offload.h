@@ -1,17 +1,18 @@
-// Frees memory of what is made long before it is read: it waits in host memory.
+// Frees device memory by keeping in host memory what is computed long before it is read.
 //
 //   a = exp(x); …; b = mul(a, t)
 //     =>  a = exp(x); h = copy_to_host(a); …; a' = copy_from_host(h); b = mul(a', t)
 //
-// That is what the forward half of an entry leaves for its backward half, and what an entry leaves
-// in the session for one other entry, which then finds it in host memory of the session.
+// This applies to what the forward half of an entry leaves for its backward half, and to what an
+// entry leaves in the session for exactly one other entry, which then reads it from the session's
+// host memory.
 //
-// The link to host memory works beside compute, and here it never holds compute up: of what is
-// kept, the first values are taken, which wait for longest, as long as the link can be done with
-// the copies to the host by the end of the half or the entry that makes them, and with each copy
-// back by its first reader. Copies back begin with the half or the entry that reads. Times are
-// those of compute steps one after another. The schedule then places the copies
-// (passes/entry_schedule.h).
+// The link to host memory works in parallel with compute, and offloading must not delay compute. Of
+// the kept values the earliest are offloaded, since they wait the longest, as long as two
+// conditions hold: the link finishes the copies to the host by the end of the half or entry that
+// makes the values, and each copy back before its first reader. Copies back begin with the half or
+// entry that reads. The times assume that compute steps run one after another. The schedule then
+// places the copies (passes/entry_schedule.h).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,13 +22,13 @@
 namespace shw {
 
 struct HostLink {
-  std::function<double(int64_t bytes)> copy_us{};  // in one direction; none: there is no link
-  // Of host memory, of one rank: of a run and of one session together.
+  std::function<double(int64_t bytes)> copy_us{};  // in one direction; empty: there is no link
+  // Limit on one rank's host memory, for one run and one session together.
   int64_t limit_bytes = 0;
 };
 
-// The program must have no streams and events yet, and no steps that nobody needs. Returns how many
-// bytes wait in host memory.
+// The program must have no streams or events yet, and no dead steps. Returns the number of bytes
+// that are moved to host memory.
 int64_t offload(Program& program, const HostLink& link);
 
 }  // namespace shw

@@ -17,7 +17,7 @@ struct Suffix {
 constexpr Suffix kSuffixes[] = {{"+first-add", &RecomputePolicy::keep_first_add},
                                 {"+gathered", &RecomputePolicy::keep_gathered}};
 
-// The policy without its suffixes; nothing: the text is none.
+// Parses a policy without its suffixes; nothing if the text is not a policy.
 std::optional<RecomputePolicy> read(std::string_view text) {
   using Kind = RecomputePolicy::Kind;
   RecomputePolicy policy;

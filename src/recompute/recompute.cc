@@ -12,8 +12,8 @@
 namespace shw {
 namespace {
 
-// Writes the steps of the entry with the backward half anew, with repetitions in front of the
-// backward steps that need them.
+// Rewrites the steps of the backward entry, with repetitions in front of the backward steps that
+// need them.
 class Repetition {
  public:
   Repetition(Program& program, const Repeated& repeated)
@@ -47,7 +47,7 @@ class Repetition {
     return s.v < again_.size() && again_[s.v];
   }
 
-  // All steps that `reader` needs and that have not been repeated, in their order.
+  // All steps to repeat for `reader` that have not been repeated yet, in their order.
   std::vector<uint32_t> needed_by(uint32_t reader) {
     std::vector<uint32_t> needed{reader};
     for (size_t k = 0; k < needed.size(); ++k)
@@ -63,9 +63,9 @@ class Repetition {
     return needed;
   }
 
-  // Right in front of the reader; but each collective of activations, and what it needs, so much
-  // earlier than what follows it that other steps can run meanwhile. Gathers of parameters move by
-  // themselves later on.
+  // Places repetitions right in front of the reader. But each collective of activations, and the
+  // steps that it needs, go earlier, so that other steps can run during the collective. Gathers of
+  // parameters are moved later by the schedule.
   void place(const std::vector<uint32_t>& steps, uint32_t reader,
              std::vector<std::vector<uint32_t>>& in_front) {
     std::vector<uint32_t> wanted(steps.size());
@@ -82,7 +82,7 @@ class Repetition {
     }
   }
 
-  // The step from which on so much is computed before `at`.
+  // The last step such that at least `us` of compute lie between it and `at`.
   uint32_t earlier(uint32_t at, double us) const {
     for (; at > 0 && joint_.is_backward(at - 1) && us > 0; --at)
       if (joint_.step(at - 1).collective.kind == CollectiveKind::kNone)
@@ -90,7 +90,8 @@ class Repetition {
     return at;
   }
 
-  // Where all is there that the step reads, or is computed again in front of it.
+  // The first place at which everything that the step reads is available or repeated in front of
+  // it.
   uint32_t readable_from(uint32_t i) const {
     uint32_t from = 0;
     for (ValueId v : joint_.step(i).inputs)
@@ -108,7 +109,7 @@ class Repetition {
     steps.push_back(std::move(step));
   }
 
-  // The same window of the storage's repetition; the value itself where it is kept.
+  // The same window of the storage's repetition; the value itself if the storage is kept.
   ValueId copy_of(ValueId v) {
     if (!v.valid() || !is_again(v)) return v;
     ValueId& window = window_[v.v];
@@ -121,7 +122,8 @@ class Repetition {
     return window = p_.values.push_back(std::move(value));
   }
 
-  // Collectives wait for others of their communicator, too.
+  // Lead of a collective as a multiple of its time, since it may also wait for others of its
+  // communicator.
   static constexpr double kLead = 2;
 
   Program& p_;
@@ -129,7 +131,7 @@ class Repetition {
   const std::vector<uint8_t>& again_;  // by storage
   std::vector<uint8_t> repeated_;      // by step of the halves
   std::vector<uint32_t> place_;        // by step: the one in front of which it is repeated
-  std::vector<StorageId> copy_;        // by storage: where it is computed again
+  std::vector<StorageId> copy_;        // by storage: the storage of its repetition
   std::vector<ValueId> window_;        // by value: the same window there
 };
 
@@ -156,7 +158,8 @@ std::vector<uint32_t> writing_entries(const Program& p) {
   return writer;
 }
 
-// What an entry reads and another has written is the session's; other scratch is not.
+// Moves scratch that one entry writes and another reads to the session, and all other scratch out
+// of it.
 void settle_sessions(Program& p) {
   const std::vector<uint32_t> writer = writing_entries(p);
   std::vector<uint8_t> crosses(p.storages.size(), 0);

@@ -10,12 +10,12 @@ namespace shw {
 namespace {
 
 constexpr uint32_t kReach = 12;               // steps on each side of the fullest one
-constexpr size_t kMostMoved = 6;              // in front, and behind
+constexpr size_t kMostMoved = 6;              // in front and behind, each
 constexpr int kMostHalvings = 3;              // of the rows
-constexpr double kPartLaunchUs = 1;           // of a part, beside its share of the step
-constexpr double kMostOfProductParts = 1.02;  // what its parts may take
+constexpr double kPartLaunchUs = 1;           // of a part, in addition to its share of the step
+constexpr double kMostOfProductParts = 1.02;  // limit on the time of parts
 
-// A slice of the value with all of its dims: what is cut away has size 1.
+// A slice of the value that keeps all dims: those that are cut away have size 1.
 std::optional<Slice> slice_with_dims(const TensorType& type, const SliceLoops& loops) {
   std::optional<Slice> slice = slice_of(type, type.shape, loops);
   while (slice && slice->type.shape.size() < type.shape.size()) {
@@ -57,7 +57,7 @@ int64_t part_bytes(const SlicedStep& sliced) {
   return bytes;
 }
 
-// Looks among the steps near the fullest one.
+// Searches among the steps near the fullest one.
 class RowPartsFinder {
  public:
   RowPartsFinder(const Program& p, const FullestStep& fullest, int64_t least_bytes,
@@ -81,7 +81,7 @@ class RowPartsFinder {
   }
 
  private:
-  // What touches a storage, of the steps so far.
+  // Flags for the kinds of steps so far that touch a storage.
   static constexpr uint8_t kMemberReads = 1, kMemberWrites = 2, kFront = 4, kBehindReads = 8,
                            kBehindWrites = 16;
 
@@ -137,7 +137,8 @@ class RowPartsFinder {
     }
     return run_.front.size() <= kMostMoved && run_.behind.size() <= kMostMoved;
   }
-  // Whether it reads what some have written, or writes what some have touched.
+  // Whether the step reads a storage with a flag in `written`, or writes one with a flag in
+  // `touched`.
   bool meets(const ProgramStep& step, uint8_t written, uint8_t touched) const {
     bool does = false;
     for_storages(p_, step.inputs, [&](StorageId s) { does |= (uses_[s.v] & written) != 0; });
@@ -161,7 +162,7 @@ class RowPartsFinder {
            (uses_[s.v] & ~(kMemberReads | kMemberWrites)) == 0;
   }
 
-  // The bytes that are held while the parts run.
+  // The bytes that are live while the parts run.
   int64_t bytes_of_run(uint32_t first, uint32_t last) {
     int64_t bytes = fullest_.live_bytes;
     std::vector<int64_t> change(last - first + 2, 0);  // of temporaries
@@ -202,7 +203,7 @@ class RowPartsFinder {
       best_->part_us.push_back(cut_[i - low_].us);
     }
   }
-  // Whether each part reads nothing but what the same part has written.
+  // Whether each part reads, of what the parts write, only what the same part has written.
   bool is_sound() const {
     SliceAccesses accesses;
     for (uint32_t i : run_.members) add_accesses(p_, i, &*cut_[i - low_].sliced, accesses);
@@ -226,11 +227,11 @@ class RowPartsFinder {
   SliceLoops loops_;
   std::vector<Cut> cut_;  // by step from `low_` on
   RowParts run_;
-  double most_saves_ = 0;  // bytes a µs
+  double most_saves_ = 0;  // bytes per µs
   std::optional<RowParts> best_;
 };
 
-// Writes the steps anew.
+// Rewrites the steps.
 class RowPartsWriter {
  public:
   RowPartsWriter(Program& p, const RowParts& run) : p_(p), run_(run) {}

@@ -1,16 +1,16 @@
 // Four rules, the strongest first:
 //
-//   1. What cannot give the same again is never repeated (Joint::can_repeat), nor is a region whose
-//      body is unknown.
-//   2. What depends on parameters alone, such as their casts and gathers, is never kept: a kept
-//      gathered parameter would undo the sharding that the planner chose. Unless the policy says
-//      that parameters stay gathered: then no gather is repeated. Under auto that is a choice, too.
+//   1. A step that might not give the same result again is never repeated (Joint::can_repeat), nor
+//      is a region whose body is unknown.
+//   2. Results that depend only on parameters, such as their casts and gathers, are never kept: a
+//      kept gathered parameter would undo the sharding that the planner chose. But if the policy
+//      says that parameters stay gathered, no gather is repeated. Under auto, either is possible.
 //   3. A tag of the graph counts for the step that computes the tagged node. Redistributions of its
-//      operands have none: keeping a product must not keep its gathered operand.
+//      operands have no tag: keeping a product must not keep its gathered operand.
 //   4. The policy. Blocks are the regions of the graph's tags, or else the modules with a number in
-//      their path ("layers.3"). What leaves a block is kept, so that no repetition reaches into
-//      another block; a graph without blocks is one. What the first block alone reads of the steps
-//      in front of it, such as the embedded tokens, does not have to be kept.
+//      their path ("layers.3"). Results that leave a block are kept, so that no repetition reaches
+//      into another block; a graph without blocks is one block. Results of steps in front of all
+//      blocks that only one block reads, such as the embedded tokens, need not be kept.
 #include "recompute/rules.h"
 
 #include <algorithm>
@@ -27,8 +27,9 @@ namespace {
 
 using Kind = RecomputePolicy::Kind;
 
-// What a microsecond is worth. Cheap: 80 GB held for 0.8 s of repetitions, so that a result is
-// kept unless it is large beside its cost. Wanted: only trifles are kept, such as a norm's factors.
+// Kept bytes that are worth one microsecond of repetition. Cheap: 80 GB for 0.8 s of repetitions,
+// so that a result is kept unless it is large relative to its cost. Wanted: only very small results
+// are kept, such as the factors of a norm.
 constexpr double kCheapBytesPerUs = 1e5, kWantedBytesPerUs = 1e3;
 constexpr int32_t kNoBlock = -1;
 
@@ -56,7 +57,7 @@ class Rules {
  private:
   const ProgramStep& step(uint32_t i) const { return joint_.step(i); }
 
-  // Steps name nodes of the caller's graph; rewrites may have made several of one.
+  // Steps refer to nodes of the caller's graph; rewrites may have replaced one of these by several.
   void index_nodes() {
     for (uint32_t n = 0; n < graph_.num_nodes(); ++n) {
       const uint32_t origin = graph_.origin(NodeId{n}).v;
@@ -97,7 +98,7 @@ class Rules {
     if (numbers.empty()) std::fill(block_.begin(), block_.end(), 0);
   }
 
-  // What steps of a block write, and what depends on that.
+  // Marks the steps of blocks, and the steps that depend on their results.
   void find_behind_blocks() {
     for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
       if (joint_.is_backward(i)) continue;
@@ -108,8 +109,9 @@ class Rules {
     }
   }
 
-  // What is computed in front of all blocks leaves for the one that reads it, and is then of that
-  // block; if several do, it would be held throughout the backward pass in any case.
+  // Whether the step's results leave its block and must be kept. A result from in front of all
+  // blocks belongs to the block that reads it if there is only one; if several blocks read it, it
+  // would be live throughout the backward pass anyway.
   bool leaves_block(uint32_t i) const {
     const bool in_front = !behind_block_[i];
     std::optional<int32_t> home;
@@ -208,14 +210,16 @@ class Rules {
     }
   }
 
-  // Of its block the first sum with what another block left, or what lies in front of all.
+  // Whether it is the first sum of its block with a result of another block, or of a step in front
+  // of all blocks.
   bool is_first_add(uint32_t i) {
     if (block_[i] == kNoBlock || step(i).kernel != op_name(OpKind::kAdd)) return false;
     bool enters = false;
     joint_.for_inputs(i, [&](StorageId s) { enters |= enters_block(s, block_[i]); });
     return enters && has_first_add_.insert(block_[i]).second;
   }
-  // As it is, or in another layout or type: what moves it belongs to the block.
+  // Whether the storage is an input of the block, possibly after a change of layout or type, whose
+  // steps belong to the block.
   bool enters_block(StorageId s, int32_t block) const {
     for (;;) {
       if (!joint_.is_forward(s)) return false;
@@ -228,7 +232,8 @@ class Rules {
     }
   }
 
-  // Attention, reductions over ranks, and of the other products of a block the first, the third, ….
+  // Whether kSelective keeps it: attention, reductions over ranks, and the first, third, … of the
+  // other products of a block.
   bool is_kept_by_selective(uint32_t i, bool product) {
     if (step(i).collective.kind == CollectiveKind::kReduceScatter || step(i).kernel == "max")
       return true;

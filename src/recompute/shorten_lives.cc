@@ -12,37 +12,38 @@
 namespace shw {
 namespace {
 
-// Of the fullest step: a change that saves less is not worth its steps.
+// A change must save at least 1/kLeastShare of the bytes of the fullest step.
 constexpr int64_t kLeastShare = 64;
-// Steps that one change may repeat.
+// Maximum number of steps that one change may repeat.
 constexpr size_t kMostSteps = 6;
-// An operand that would be held for longer may have this part of the bytes that this saves; a
-// larger one is computed again too.
+// An operand whose life a change would extend may have at most 1/kHeldShare of the bytes that the
+// change saves; a larger operand is computed again too.
 constexpr int64_t kHeldShare = 2;
-constexpr double kLaunchUs = 1;  // of a change, beside its steps
-// Changes in a row that leave the fullest step of all as full as before: then more do not help.
+constexpr double kLaunchUs = 1;  // of a change, in addition to its steps
+// The search ends after this many consecutive changes that do not lower the peak.
 constexpr int kMostInVain = 24;
 
-// What a change is worth: bytes for each microsecond.
+// The value of a change: bytes saved per microsecond.
 double saves(int64_t bytes, double us) { return static_cast<double>(bytes) / (us + kLaunchUs); }
 
-// Whether its body is unknown: doing it again may give something else.
+// Whether the step's body is unknown, so that repeating it may give another result.
 bool is_opaque(const ProgramStep& step) {
   const auto kind = op_from_name(step.kernel);
   return kind && op_def(*kind).opaque;
 }
 
-// What lies at the fullest step without being used there, and how to have it again behind it.
+// A storage that is live at the fullest step but not used there, and the steps that make it again
+// behind that step.
 struct Again {
   StorageId storage;
   uint32_t reader = kNoStep;    // the next one
-  std::vector<uint32_t> steps;  // in front of it, ascending
-  std::vector<uint8_t> moves;   // by step: nothing needs it earlier
+  std::vector<uint32_t> steps;  // steps to run in front of it, ascending
+  std::vector<uint8_t> moves;   // by step: it moves, because nothing needs it earlier
   int64_t saved_bytes = 0;
-  double more_us = 0;  // of those that are needed earlier, too
+  double more_us = 0;  // of steps that are repeated, not moved
 };
 
-// Looks for the change that saves the most for its time.
+// Finds the change that saves the most bytes for its time.
 class AgainFinder {
  public:
   AgainFinder(const Program& p, const FullestStep& fullest, int64_t least_bytes,
@@ -101,7 +102,8 @@ class AgainFinder {
       if (!again.moves[k]) again.more_us += std::max(p_.steps[again.steps[k]].cost_us, 0.0);
     return again;
   }
-  // From the last one: a step moves if only the reader, and steps that move, need what it makes.
+  // Goes from the last step backwards: a step moves if only the reader and steps that move need its
+  // results.
   void find_moves(Again& again) const {
     again.moves.assign(again.steps.size(), 0);
     for (size_t k = again.steps.size(); k-- > 0;) {
@@ -113,7 +115,7 @@ class AgainFinder {
       again.moves[k] = !is_needed;
     }
   }
-  // By step k itself, and by those behind it that move.
+  // The uses of a storage by step k itself and by later steps that move.
   uint32_t uses_by_moving(StorageId s, const Again& again, size_t k) const {
     uint32_t count = 0;
     const auto add = [&](StorageId used) { count += used == s; };
@@ -123,7 +125,8 @@ class AgainFinder {
     return count;
   }
 
-  // The step again, with what it needs. False: that is not possible, or takes too many steps.
+  // Adds the step and the steps that it needs. False: that is impossible, or there would be too
+  // many steps.
   bool add(uint32_t step, Again& again) const {
     if (std::ranges::find(again.steps, step) != again.steps.end()) return true;
     const ProgramStep& s = p_.steps[step];
@@ -141,7 +144,8 @@ class AgainFinder {
     return step.phase != reader.phase && step.node < rules_.kept_nodes.size() &&
            rules_.kept_nodes[step.node] != 0;
   }
-  // Whether the storage has in front of the reader what it had at the step, or gets it there.
+  // Whether the storage has the same contents in front of the reader as at the step, or can be
+  // computed again there.
   bool is_there(StorageId s, uint32_t step, Again& again) const {
     const StorageLife& life = fullest_.lives[s.v];
     const bool is_updated_later = life.num_writers == 1 && life.writer >= again.reader;
@@ -150,7 +154,7 @@ class AgainFinder {
     if (kHeldShare * padded_bytes(p_, s) > padded_bytes(p_, again.storage) &&
         life.writer != kNoStep)
       return add(life.writer, again);
-    // Counted twice where two of the steps read it: then the change looks dearer than it is.
+    // Counted twice if two of the steps read it, which underestimates the saving.
     if (life.last < fullest_.at) again.saved_bytes -= padded_bytes(p_, s);
     return true;
   }
@@ -194,7 +198,7 @@ class AgainWriter {
   }
 
  private:
-  // Of a step's results, what another one of the steps or the reader wants.
+  // Whether another of the steps or the reader needs this result.
   bool is_needed(ValueId v) const {
     if (!v.valid()) return false;
     const StorageId result = p_.values[v].storage;
@@ -203,7 +207,7 @@ class AgainWriter {
       for_storages(p_, p_.steps[i].inputs, [&](StorageId s) { is |= s == result; });
     return is;
   }
-  // The same window of the storage's copy; the value itself where it has none.
+  // The same window of the storage's copy; the value itself if there is no copy.
   ValueId copy_of(ValueId v) {
     if (!v.valid() || p_.values[v].storage.v >= copy_.size()) return v;
     const StorageId copy = copy_[p_.values[v].storage.v];
@@ -221,11 +225,12 @@ class AgainWriter {
   std::vector<ValueId> window_;  // by value: the same window of the copy
 };
 
-// Leaves the order of the groups, but not them.
+// The fullest step with groups. The program keeps the order of steps that forming groups gives, but
+// not the groups.
 FullestStep fullest_with_groups(Program& p, const LifeRules& rules) {
   if (rules.with_groups) {
     p.entries[0].num_steps = static_cast<uint32_t>(p.steps.size());
-    // As where its collectives have streams of their own, in the end.
+    // The same order as later, when collectives may have streams of their own.
     form_groups(p, rules.overlaps ? StepOrder::kOfSchedule : StepOrder::kFree);
   }
   FullestStep fullest = fullest_step(p);
@@ -233,11 +238,11 @@ FullestStep fullest_with_groups(Program& p, const LifeRules& rules) {
   return fullest;
 }
 
-// Of the one entry whose steps the program has.
+// Shortens lives in a program of one entry.
 ShortenedLives shorten_entry(Program& p, int64_t bytes, const LifeRules& rules) {
   FullestStep fullest = fullest_with_groups(p, rules);
   ShortenedLives now{fullest.live_bytes}, best = now;
-  std::vector<ProgramStep> best_steps;  // where later changes were in vain so far
+  std::vector<ProgramStep> best_steps;  // the best so far, if later changes do not help
   for (int in_vain = 0; now.peak_bytes > bytes && in_vain < kMostInVain; ++in_vain) {
     const int64_t least = std::max<int64_t>(now.peak_bytes / kLeastShare, 1);
     const std::optional<Again> again = AgainFinder(p, fullest, least, rules).find();
@@ -263,7 +268,7 @@ ShortenedLives shorten_entry(Program& p, int64_t bytes, const LifeRules& rules) 
 }  // namespace
 
 ShortenedLives shorten_lives(Program& program, int64_t bytes, const LifeRules& rules) {
-  int64_t session = 0;  // is there all the time
+  int64_t session = 0;  // live all the time
   for (const ProgramStorage& s : program.storages)
     if (s.kind == StorageKind::kSession) session += padded_bytes(program, s.bytes);
   ShortenedLives result;

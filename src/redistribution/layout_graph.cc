@@ -9,7 +9,8 @@
 
 namespace shw {
 
-// The targets are relaxed together: as many as keep the rows of all states in the cache.
+// The number of targets that are relaxed together. It is so small that the rows of all states fit
+// into the cache.
 constexpr size_t kLanes = 32;
 struct alignas(64) RouteLanes {
   double us[kLanes];
@@ -17,13 +18,14 @@ struct alignas(64) RouteLanes {
 
 struct RouteColumn {
   static constexpr uint32_t kOwn = ~0u;
-  uint32_t of;        // of the targets asked for
-  uint32_t symmetry;  // the row of a state stands at its image; kOwn: at the state itself
+  uint32_t of;        // index among the requested targets
+  uint32_t symmetry;  // a state's prices are in the row of its image; kOwn: in its own
 };
 
 namespace {
 
-// A layout without strided shards in 60 bits: six bits a placement, three a place in the order.
+// Packs a layout without strided shards into 60 bits: six per placement, and three per position in
+// the order.
 uint64_t key_of(const Layout& layout) {
   uint64_t key = 0;
   for (int m = 0; m < kMaxMeshRank; ++m) {
@@ -44,7 +46,7 @@ std::vector<int> dims_of(const Dims& shape) {
   return dims;
 }
 
-// States times targets from which on threads are worth their start.
+// From this many states times targets on, starting threads pays off.
 constexpr size_t kWorthThreads = 1 << 16;
 
 struct RelaxEdge {
@@ -52,9 +54,11 @@ struct RelaxEdge {
   double us;
 };
 
-// Lowers the prices of a row that are cheaper through other rows. Returns whether any is.
+// Lowers the prices of a row that are cheaper through other rows. Returns whether any price was
+// lowered.
 SHW_MULTIVERSION bool relax(const RelaxEdge* first, const RelaxEdge* end, RouteLanes& row) {
-  // Vectors of the compiler, of whatever the machine has: four of eight lanes stay in registers.
+  // Compiler vectors, which map to the vector registers of the machine: four of eight lanes each
+  // stay in registers.
   using Lanes = double __attribute__((vector_size(8 * sizeof(double)), may_alias));
   static_assert(kLanes == 4 * 8);
   Lanes* const own = reinterpret_cast<Lanes*>(row.us);
@@ -74,9 +78,9 @@ SHW_MULTIVERSION bool relax(const RelaxEdge* first, const RelaxEdge* end, RouteL
   return any != 0;
 }
 
-// Rounds over the states of one level, level by level (no move makes a value partial, so that those
-// with fewer partial placements never ask those with more), until no row gets better. A row is
-// looked at again only through rows that changed since.
+// Relaxes the states level by level, each level until no row improves. A level is a number of
+// partial placements. No move makes a value partial, so states with fewer partial placements never
+// depend on states with more. A row is relaxed again only through rows that have changed since.
 template <class Levels, class ForEachEdge>
 void relax_until_done(const Levels& levels, size_t states, ForEachEdge&& for_each_edge) {
   std::vector<uint32_t> changed(states, 1), looked(states, 0);
@@ -153,8 +157,8 @@ std::vector<double> LayoutGraph::distances_to(uint32_t target) const {
   return us;
 }
 
-// An edge as dear as two others in a row is left out. All prices are above zero, so that the two
-// are cheaper each, and it cannot be that they were left out for its sake.
+// Omits an edge if a path of two edges costs no more. All prices are positive, so each of the two
+// edges is cheaper than the omitted one. So the omissions cannot depend on each other in a cycle.
 void LayoutGraph::find_shortcuts() {
   first_shortcut_.assign(1, 0);
   shortcuts_.clear();
@@ -169,7 +173,8 @@ void LayoutGraph::find_shortcuts() {
   }
 }
 
-// Those that take every state to a state: what leads to a state leads to its image then, too.
+// Keeps the symmetries that map every state to a state of the graph. The prices from the image of
+// one state to the image of another are then those between the two states.
 void LayoutGraph::find_symmetries() {
   images_.clear();
   for (const MeshDimSwap& swap : prices_.symmetries) {
@@ -197,8 +202,9 @@ void LayoutGraph::derive() {
   derived_ = num_states();
 }
 
-// Targets that are images of each other have the same column, but for the order of its rows: it is
-// worked out for the first of them. By that state, which columns it serves.
+// Targets that are images of each other have the same column, except for the order of its rows. So
+// only the column of the first of them is computed. Returns, by this state, the columns that it
+// serves.
 std::vector<std::vector<RouteColumn>> LayoutGraph::columns_of(std::span<const uint32_t> to) const {
   std::vector<std::vector<RouteColumn>> columns(num_states());
   for (uint32_t j = 0; j < to.size(); ++j) {
@@ -215,7 +221,8 @@ void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint
                             const Threads& threads, std::span<double> out) {
   derive();
   const std::vector<std::vector<RouteColumn>> columns = columns_of(to);
-  // What is partial in a target must have been so all the way: one set of such mesh dims at a time.
+  // A mesh dim that is partial in a target must be partial along the whole route. So targets are
+  // grouped by their set of partial mesh dims.
   std::vector<std::vector<uint32_t>> targets(size_t{1} << kMaxMeshRank);
   for (uint32_t s = 0; s < num_states(); ++s)
     if (!columns[s].empty()) targets[partial_[s]].push_back(s);
@@ -235,7 +242,8 @@ void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint
   });
 }
 
-// Those that a block serves through one symmetry: all from the same row.
+// Writes the columns that a block serves through one symmetry. For each state in `from` they are
+// read from the same row.
 void LayoutGraph::write_columns(uint32_t symmetry, std::span<const uint32_t> block,
                                 std::span<const std::vector<RouteColumn>> columns,
                                 std::span<const RouteLanes> rows, std::span<const uint32_t> from,

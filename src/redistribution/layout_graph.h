@@ -1,13 +1,14 @@
-// All layouts that one value can take, and the moves between them, as a flat graph: for the prices
-// of all pairs of two lists at once, and for the routes that cost exactly these.
+// A graph of all layouts that one value can have, with the moves between them as edges. It gives
+// the prices of all pairs of two lists of layouts at once, and the routes that have exactly these
+// prices.
 //
-// Nodes are the layouts that moves lead to from those that were asked for. Distances to a set of
-// targets are found by relaxing whole rows, one column a target, until nothing changes
-// (Bellman-Ford); routes are a handful of moves long, so a few rounds suffice. Nothing is pruned by
-// what a particular pair needs: mesh dims that end as they began may change in between, as where a
-// reduction is cheaper in slices that are gathered afterwards. Where mesh dims can stand for each
-// other, as three of two ranks within a node, only one of the targets that differ in them is
-// computed.
+// Its nodes, called states, are the requested layouts and all layouts that moves reach from them.
+// Distances to a set of targets are found by Bellman-Ford: each round relaxes whole rows, with one
+// column per target, until nothing changes. Routes have only a few moves, so a few rounds suffice.
+// No move is pruned for a particular pair of layouts: a mesh dim that ends as it began may change
+// in between. For example, a reduction may be cheaper in slices that are gathered afterwards. Mesh
+// dims may be interchangeable, such as three dims of two ranks within a node. Then only one of the
+// targets that differ by exchanging them is computed.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,7 +24,7 @@
 namespace shw {
 
 struct RouteLanes;   // prices from one state to several
-struct RouteColumn;  // where such prices are wanted
+struct RouteColumn;  // a target of such prices
 
 // The price of what cannot be reached.
 inline constexpr double kUnreachable = std::numeric_limits<double>::infinity();
@@ -32,7 +33,7 @@ class LayoutGraph {
  public:
   struct Edge {
     uint32_t to;      // state
-    uint16_t number;  // of the move, among those of its state
+    uint16_t number;  // of the move among those of its state
     double us;
   };
 
@@ -41,7 +42,8 @@ class LayoutGraph {
   LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape, int64_t element_bytes,
               const Siblings* parts = nullptr);
 
-  // The state of a layout, which is added with all that can be reached from it.
+  // The state of a layout. Adds the layout and all layouts that can be reached from it, if they are
+  // new.
   uint32_t add(const Layout& layout);
   size_t num_states() const { return layouts_.size(); }
   const Layout& layout(uint32_t state) const { return layouts_[state]; }
@@ -53,9 +55,9 @@ class LayoutGraph {
 
   // µs by state of the cheapest route to the target; infinite: there is none.
   std::vector<double> distances_to(uint32_t target) const;
-  // What distances() needs of all states, once; it does so itself where it has to.
+  // Derives what distances() needs for all states. distances() calls it if necessary.
   void derive();
-  // The same for all pairs, out[i · to.size() + j] is from[i] → to[j]; on as many threads at most.
+  // The same for all pairs: out[i · to.size() + j] is from[i] → to[j]. Uses at most `threads`.
   void distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
                  const Threads& threads, std::span<double> out);
 
@@ -78,7 +80,8 @@ class LayoutGraph {
                      std::span<const std::vector<RouteColumn>> columns,
                      std::span<const RouteLanes> rows, std::span<const uint32_t> from,
                      std::span<double> out) const;
-  // Distances to these states, a lane each, from all that are partial where they all are.
+  // Distances to these states, one lane each, from all states that are partial along every mesh dim
+  // along which the targets are.
   void relax_block(std::span<const uint32_t> to, std::vector<RouteLanes>& rows) const;
 
   const Dims shape_;
@@ -88,14 +91,15 @@ class LayoutGraph {
   std::vector<Layout> layouts_;
   std::vector<uint32_t> first_edge_{0};
   std::vector<Edge> edges_;
-  // The edges that no path of two others undercuts: shortest paths need only these.
+  // The edges that are cheaper than every path of two edges with the same ends: shortest paths need
+  // only these.
   std::vector<uint32_t> first_shortcut_;
   std::vector<Shortcut> shortcuts_;
   std::vector<uint32_t> partial_;  // by state: a bit for each mesh dim along which it is partial
   Levels levels_;
-  // Where symmetries of the prices take each state.
+  // By symmetry of the prices: the state to which it maps each state.
   std::vector<std::vector<uint32_t>> images_;
-  size_t derived_ = 0;                             // states of which shortcuts and images are known
+  size_t derived_ = 0;  // number of states whose shortcuts and images are known
   std::unordered_map<uint64_t, uint32_t> by_key_;  // look-up only
 };
 

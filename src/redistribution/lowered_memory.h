@@ -1,5 +1,5 @@
-// What the program of a graph does in memory wherever its values are placed: how they lie, and
-// which are copied. The compiler gets it from lowering.
+// Facts about the program's memory that do not depend on the placement: the memory order of values,
+// and which values are copied. The compiler gets them from lowering.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,15 +9,17 @@
 namespace shw {
 
 struct NodeCopies {
-  uint8_t for_outputs = 0;  // of its value, for outputs: it does not lie row-major there
-  // The order of that value's dims, if it has no gaps; empty: it has, or there are no such outputs.
+  uint8_t for_outputs = 0;  // copies of its value for outputs, if it is not row-major
+  // The order of that value's dims in memory. Empty: the value has gaps, or there are no such
+  // outputs.
   std::vector<uint8_t> order{};
-  uint8_t to_look_at = 0;  // a view of an operand whose strides allow no window: of the operand
+  uint8_t to_look_at = 0;  // for a view: copies of its operand, if its strides allow no window
   auto operator<=>(const NodeCopies&) const = default;
 };
 
 struct LoweredMemory {
-  // By result, in node order (Node::first_result). Of whole tensors: pieces lie in the same order.
+  // By result, in node order (Node::first_result). The orders of whole tensors; their pieces have
+  // the same order.
   std::vector<MemoryOrder> orders;
   std::vector<NodeCopies> copies;  // by node
 };

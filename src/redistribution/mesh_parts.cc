@@ -6,7 +6,7 @@
 namespace shw {
 namespace {
 
-// The sizes of other dims that `size` is a multiple of, each a multiple of the one before.
+// The sizes of other dims that divide `size`, such that each is a multiple of the one before.
 std::vector<int64_t> parts_of(int64_t size, std::vector<int64_t> sizes) {
   std::ranges::sort(sizes);
   std::vector<int64_t> parts;
@@ -66,15 +66,16 @@ std::optional<Layout> MeshParts::by_parts(const Layout& layout, const Dims& shap
 std::optional<Layout> MeshParts::whole(const Layout& layout) const {
   Layout made;
   auto place = made.order.begin();
-  std::array<uint8_t, kMaxMeshRank> next_of{};  // the next part of each dim that cuts
+  std::array<uint8_t, kMaxMeshRank> next_of{};  // by dim: its next part that cuts
   for (uint8_t m = 0; m < ranges_.size(); ++m) {
     made[m] = layout[ranges_[m].first];
     for (uint8_t i = 1; i < ranges_[m].count; ++i)
       if (layout[ranges_[m].first + i] != made[m]) return std::nullopt;
   }
-  // Parts of a dim that cuts follow each other, but for dims that cut another tensor dim.
+  // The parts of a dim that cuts a tensor dim must be consecutive. Dims that cut another tensor dim
+  // may be between them.
   for (size_t d = 0; d < kMaxRank; ++d) {
-    uint8_t open = kMaxMeshRank;  // the dim of which parts are still to come
+    uint8_t open = kMaxMeshRank;  // the dim whose remaining parts must come next
     for (uint8_t p : layout.order) {
       if (p >= mesh_.rank() || !layout[p].is_shard(static_cast<int>(d))) continue;
       const auto m = static_cast<uint8_t>(range_of(p));

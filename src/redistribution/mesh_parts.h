@@ -1,5 +1,5 @@
-// Parts of mesh dims in routes: where one mesh dim has a multiple of another's ranks, a part of it
-// can take over what the other one cut.
+// Parts of mesh dims in routes. If the size of one mesh dim is a multiple of another's, a part of
+// the larger dim can take over the shards of the smaller one.
 //
 //   x=4, y=8:  S(0)R → S(1)S(0)     slice along the parts of y, four blocks of dim 1 and two of
 //                                   dim 0, then one permute: 1/32 of the tensor is sent in place
@@ -15,9 +15,9 @@
 
 namespace shw {
 
-// The mesh with the parts that may help: a dim of a multiple of the ranks of another one is counted
-// as a multiple of these. The same mesh, if that would make more than `max_dims` dims of
-// by_parts().
+// The mesh with the parts that may help. If the size of a dim is a multiple of other dims' sizes,
+// the dim is divided into parts so that its outer parts together have one of these sizes. Returns
+// the same mesh if by_parts() would have more than `max_dims` dims.
 Mesh with_parts(const Mesh& mesh, int max_dims);
 
 class MeshParts {
@@ -25,16 +25,16 @@ class MeshParts {
   explicit MeshParts(const Mesh& mesh);
   // The mesh by parts: its dims are what the rest of this class calls dims.
   const Mesh& mesh() const { return mesh_; }
-  // Which dims belong to the same dim of the caller's mesh as dim d, and d, a bit each.
+  // By dim d: a bit mask of the dims that belong to the same dim of the caller's mesh, including d.
   const Siblings& siblings() const { return siblings_; }
 
-  // A layout of the caller's mesh; none if it does not cut `shape` into even blocks: blocks of
-  // blocks are those of the whole mesh dim only then.
+  // Converts a layout of the caller's mesh. nullopt: it does not cut `shape` into even blocks. Only
+  // with even blocks does cutting part by part give the same blocks as cutting by the whole dim.
   std::optional<Layout> by_parts(const Layout& layout, const Dims& shape) const;
-  // None: parts of one dim do different things.
+  // Converts back. nullopt: the parts of one dim have different placements.
   std::optional<Layout> whole(const Layout& layout) const;
-  // The axes of a move in the caller's numbers (Mesh), whole dims where all their parts follow each
-  // other before and after it.
+  // The axes of a move, numbered as in the caller's mesh (Mesh). Parts become the whole dim if all
+  // parts of the dim are consecutive before and after the move.
   void rename(const MoveEdge& move, std::vector<uint8_t>& axes, std::vector<uint8_t>& to) const;
   uint32_t axes_mask(uint32_t dims_mask) const;
 

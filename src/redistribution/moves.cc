@@ -5,7 +5,7 @@ namespace {
 
 using Digits = std::array<uint8_t, kMaxMeshRank>;
 
-// Counts through all numbers of so many digits; false after the last one.
+// Advances to the next number of `size` digits with the given bases; false after the last one.
 bool count_up(Digits& digits, size_t size, FunctionRef<size_t(size_t)> base) {
   for (size_t i = 0; i < size; ++i) {
     if (++digits[i] < base(i)) return true;
@@ -91,7 +91,7 @@ std::optional<MoveMaker::Cuts> MoveMaker::cuts_by(const Axes& order, const Cuts&
                    mesh_.size(order[next]) == mesh_.size(now.axes[first + cuts.of_dim[d]]);
     }
     if (made != blocks) return std::nullopt;
-    // Cut in other steps, an uneven dim has other blocks.
+    // If an uneven dim is cut in other steps, its blocks differ.
     if (!same_sizes && shape_[d] % blocks != 0) return std::nullopt;
     first += now.of_dim[d];
   }
@@ -100,7 +100,7 @@ std::optional<MoveMaker::Cuts> MoveMaker::cuts_by(const Axes& order, const Cuts&
 }
 
 uint32_t MoveMaker::moved_axes(const Axes& from, const Axes& to) const {
-  std::array<int64_t, kMaxMeshRank> counts{};  // blocks that one step along the mesh dim passes
+  std::array<int64_t, kMaxMeshRank> counts{};  // blocks between neighbours on a mesh dim
   int64_t step = 1;
   for (size_t i = from.size(); i-- > 0; step *= mesh_.size(from[i])) counts[from[i]] = step;
   uint32_t moved = 0;
@@ -156,7 +156,7 @@ void MoveMaker::leave(const Piece& p, int d, Visit visit) const {
     Axes axes;
     for (size_t i = k; i < cut.size(); ++i) axes.push_back(cut[i]);
     const int64_t n = group_size(axes);
-    // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
+    // Several mesh dims at once would leave padding between blocks that are not even.
     if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
     const auto open = [&] { return with_replicas(p.at, axes); };
     const int64_t whole = size_before(cut, k, d);
@@ -190,10 +190,10 @@ void MoveMaker::leave_several(const Piece& p, Visit visit) const {
     if (cut.axes.size() > 0) cuts[count++] = cut;
   }
   if (count < 2) return;
-  Digits leaving{};  // how many of each, the last ones
+  Digits leaving{};  // per tensor dim: how many of the last mesh dims that cut it leave
   while (count_up(leaving, count, [&](size_t i) { return cuts[i].axes.size() + 1; })) {
     MoveEdge gather{CollectiveKind::kAllGather};
-    bool is_possible = true;  // in one collective: even blocks, of few tensor dims
+    bool is_possible = true;  // as one collective: blocks are even, and tensor dims few
     for (size_t i = 0; i < count && is_possible; ++i) {
       if (leaving[i] == 0) continue;
       const Cut& cut = cuts[i];
@@ -287,7 +287,8 @@ void MoveMaker::slice(const Piece& p, Visit visit) const {
 
 void MoveMaker::offer_permute(const Piece& p, const Cuts& from, const Cuts& to, Visit visit) const {
   MoveEdge move{CollectiveKind::kPermute, ReduceOp::kSum, -1, -1, {}, p.bytes};
-  // A mesh dim that counts the same blocks before and after takes no part.
+  // A mesh dim along which the blocks are numbered the same before and after is not part of the
+  // group.
   const uint32_t moved = moved_axes(from.axes, to.axes);
   if (moved == 0) return;
   for (uint8_t a : from.axes)
@@ -324,7 +325,7 @@ int64_t CollectivePrices::group_size(uint32_t mask) const {
   return n;
 }
 
-// Whether one of them has parts of a dim, and the rest of the mask others.
+// Whether the split would separate parts of one dim: some in `part`, others in the rest of `mask`.
 bool CollectivePrices::takes_apart(uint32_t part, uint32_t mask) const {
   for (uint32_t left = part; parts_ != nullptr && left != 0; left &= left - 1)
     if (((*parts_)[static_cast<size_t>(std::countr_zero(left))] & mask & ~part) != 0) return true;
@@ -338,7 +339,7 @@ double CollectivePrices::us(CollectiveKind kind, uint32_t mask, int64_t bytes) {
   const size_t slot = (key * 0x9E3779B97F4A7C15u) >> 54;
   if (memo_[slot].first == key) return memo_[slot].second;
   double best = prices_.collective_us(kind, mask, bytes);
-  if (kind == CollectiveKind::kPermute) {  // its parts are moves of their own
+  if (kind == CollectiveKind::kPermute) {  // its parts are separate moves
     memo_[slot] = {key, best};
     return best;
   }

@@ -1,4 +1,4 @@
-// The moves that one layout allows, each of them one collective, or a copy:
+// The moves that are possible from one layout. Each is one collective, or a copy:
 //
 //   gather      S(d) → R      the mesh dims that cut d last, any number of them at once
 //   all-to-all  S(d) → S(e)   the same; they then cut e last, in the order they had
@@ -8,12 +8,12 @@
 //   permute                   mesh dims take over from each other what they cut, where blocks and
 //                             their number stay the same: S(0)S(1) → S(1)S(0), S(0)R → RS(0)
 //
-// A gather can make several tensor dims whole, S(0)S(1) → RR, and a scatter cut several, PP →
-// S(0)S(1), where all blocks are even: in one collective of all these mesh dims, and one copy.
+// If all blocks are even, a gather can make several tensor dims whole, S(0)S(1) → RR, and a scatter
+// can cut several, PP → S(0)S(1). This is one collective over all these mesh dims, and one copy.
 //
-// A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
-// that what a rank holds is one block at all times; the members of the group are numbered by the
-// shard order.
+// A rank must hold one block at all times. So a mesh dim can stop cutting a tensor dim only
+// together with the mesh dims that cut that dim after it. The members of the group are numbered by
+// the shard order.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@
 
 namespace shw {
 
-// A few mesh dims, in an order.
+// An ordered list of a few mesh dims.
 class Axes {
  public:
   Axes() = default;
@@ -61,11 +61,12 @@ class Axes {
   uint8_t size_ = 0;
 };
 
-// `layout` with `axes` cutting tensor dim `dim` after all that cut it already, in that order.
+// `layout` with `axes` cutting tensor dim `dim`, in that order, after all mesh dims that cut it
+// already.
 Layout with_shards(const Layout& layout, int dim, const Axes& axes);
 Layout with_replicas(const Layout& layout, const Axes& axes);
 
-// Bytes of each copy that a move takes beside its collective.
+// The bytes of each copy that a move makes in addition to its collective.
 class CopyBytes {
  public:
   CopyBytes() = default;
@@ -82,17 +83,17 @@ class CopyBytes {
   uint8_t size_ = 0;
 };
 
-// A tensor dim and into how many blocks it is cut.
+// A tensor dim, and the number of blocks into which it is cut.
 struct DimBlocks {
   uint8_t dim = 0;
   int64_t blocks = 1;
 };
 
-// Of a few tensor dims, ascending; the blocks of all are counted as the members of a group are, the
-// last dim fastest.
+// The blocks of a few tensor dims, ascending. All blocks together are numbered like the members of
+// the group, with the last dim varying fastest.
 class BlocksByDim {
  public:
-  static constexpr size_t kMost = 3;  // what lies between them makes 2n + 1 dims of a copy
+  static constexpr size_t kMost = 3;  // with the dims between them, a copy has 2n + 1 dims
   void push_back(DimBlocks b) { list_[size_++] = b; }
   size_t size() const { return size_; }
   DimBlocks operator[](size_t i) const { return list_[i]; }
@@ -104,7 +105,8 @@ class BlocksByDim {
   uint8_t size_ = 0;
 };
 
-// A move before its price is known. `bytes`: what the collective is priced by (MovePrices).
+// A move before its price is known. `bytes`: those that determine the price of the collective
+// (MovePrices).
 struct MoveEdge {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
@@ -116,9 +118,9 @@ struct MoveEdge {
   BlocksByDim several{};  // gather, scatter: two tensor dims or more
 };
 
-// Which mesh dims are parts of the same dim as dim d, and d, a bit each (mesh_parts.h). Gathers and
-// reductions are by whole dims: part by part they would send as much, and which of the two ways is
-// the faster one is for the library of collectives to decide.
+// By mesh dim d: a bit mask of the parts of the same dim, including d (mesh_parts.h). Gathers and
+// reductions always use whole dims. Part by part they would send as much; the collective library
+// should decide which way is faster.
 using Siblings = std::array<uint32_t, kMaxMeshRank>;
 inline bool has_whole_dims(const Siblings& siblings, uint32_t mask) {
   for (uint32_t left = mask; left != 0; left &= left - 1)
@@ -126,28 +128,30 @@ inline bool has_whole_dims(const Siblings& siblings, uint32_t mask) {
   return true;
 }
 
-// Of values of one type: which mesh dims may change, and which tensor dims may be cut.
+// Lists the moves of values of one type, within limits on the tensor dims that may be cut and on
+// the orders of mesh dims.
 class MoveMaker {
  public:
   struct Limits {
-    std::vector<int> dims{};          // tensor dims that may be cut
-    const Layout* toward = nullptr;   // of more than two mesh dims that come to cut one tensor dim:
-                                      // the order to try beside the ascending one; null: all orders
+    std::vector<int> dims{};  // tensor dims that may be cut
+    // If more than two mesh dims come to cut one tensor dim, the order to try in addition to the
+    // ascending one; null: all orders.
+    const Layout* toward = nullptr;
     const Siblings* parts = nullptr;  // of a mesh by parts, which cut evenly
   };
-  // All that is lent must outlive it.
+  // Everything passed by reference or pointer must outlive it.
   MoveMaker(const Mesh& mesh, const Dims& shape, int64_t element_bytes, Limits limits)
       : mesh_(mesh), shape_(shape), element_bytes_(element_bytes), limits_(std::move(limits)) {}
 
   int64_t piece_bytes(const Layout& at) const;
 
-  // `after` makes the layout that the move leads to.
+  // `after` returns the layout after the move.
   using Visit = FunctionRef<void(const MoveEdge& move, FunctionRef<Layout()> after)>;
   // All moves but permutes.
   void from(const Layout& at, Visit visit) const;
 
   // The permutes: one for each other way in which the mesh dims that are not partial can cut the
-  // same blocks.
+  // tensor into the same blocks.
   void permutes(const Layout& at, Visit visit) const;
 
  private:
@@ -157,15 +161,15 @@ class MoveMaker {
     int64_t bytes;
   };
 
-  // All mesh dims that are not partial, of more than one rank, by what they do: first those that
-  // cut tensor dim 0, in their order, and so on; the replicas last, ascending.
+  // All mesh dims of more than one rank that are not partial: first those that cut tensor dim 0, in
+  // their order, then those that cut tensor dim 1, and so on. Replicated ones are last, ascending.
   struct Cuts {
     Axes axes{};
     std::array<uint8_t, kMaxRank> of_dim{};  // how many cut each tensor dim
   };
   Cuts cuts_of(const Layout& at) const;
-  // These axes dealt out to the tensor dims so that each is cut into the same blocks as by `now`;
-  // none where that is not possible, or the replicas are not ascending.
+  // Assigns these axes to the tensor dims so that each dim is cut into as many blocks as by `now`.
+  // nullopt: that is not possible, or the replicated axes are not ascending.
   std::optional<Cuts> cuts_by(const Axes& order, const Cuts& now) const;
   uint32_t moved_axes(const Axes& from, const Axes& to) const;
   static Layout with_cuts(const Layout& at, const Cuts& cuts);
@@ -174,18 +178,19 @@ class MoveMaker {
     return limits_.parts == nullptr || has_whole_dims(*limits_.parts, axes.mask());
   }
   int64_t group_size(const Axes& axes) const;
-  // Of tensor dim d, once the first k of `cut` have cut it.
+  // The size of tensor dim d after the first k axes of `cut` have cut it.
   int64_t size_before(const Axes& cut, size_t k, int d) const;
-  // In one collective, with padding at the end if one mesh dim does not divide it.
+  // Whether one collective can cut a dim of this size. A single mesh dim may leave padding at the
+  // end.
   bool can_cut(int64_t size, const Axes& axes) const;
-  // In a copy, block of block: as long as there are elements for every step.
+  // Whether copies can cut a dim of this size axis by axis: each cut needs enough elements.
   bool can_slice(int64_t size, const Axes& axes) const;
-  // Blocks of dims up to this one need no copy: in front of it there is one element.
+  // Blocks of dim `dim` need no copy if all dims before it have size 1.
   static bool outermost(const Dims& local, int dim) {
     return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
   }
 
-  // Of a piece, if dim `dim` had so many elements.
+  // The bytes of a piece if dim `dim` had this size.
   int64_t bytes_with(const Dims& local, int dim, int64_t size) const {
     int64_t bytes = element_bytes_ * size;
     for (size_t d = 0; d < local.size(); ++d)
@@ -193,9 +198,9 @@ class MoveMaker {
     return bytes;
   }
 
-  // What a collective sends of a piece whose dim `e` is cut into n blocks: they lie one after
-  // another (lowering/transfer.cc), and are equal, with padding at the end. `sent`: one of them.
-  // Returns the bytes of all.
+  // Prepares a piece to be sent by a collective that cuts its dim `e` into n blocks. The blocks
+  // must be consecutive in memory (lowering/transfer.cc) and equal, with padding at the end; adds
+  // the copies for this. `sent`: the shape of one block. Returns the bytes of all blocks.
   int64_t split(const Piece& p, int e, int64_t n, Dims& sent, CopyBytes& copies) const {
     const auto at = static_cast<size_t>(e);
     sent[at] = (p.local[at] + n - 1) / n;
@@ -204,8 +209,8 @@ class MoveMaker {
     if (!outermost(p.local, e)) copies.add(bytes);
     return bytes;
   }
-  // n blocks of `local`, of so many bytes in all, side by side along dim `d`, without the padding
-  // behind its `whole` elements.
+  // Adds the copies that join n blocks of shape `local`, together `bytes` bytes, along dim `d`, and
+  // remove the padding after its `whole` elements.
   static void join(const Dims& local, int64_t bytes, int d, int64_t n, int64_t whole,
                    CopyBytes& copies) {
     if (outermost(local, d)) return;
@@ -227,8 +232,8 @@ class MoveMaker {
 
   void offer_permute(const Piece& p, const Cuts& from, const Cuts& to, Visit visit) const;
 
-  // Every tensor dim that the set of mesh dims can cut, with the orders worth trying: both of two;
-  // of more, see Limits.
+  // Calls `f` for every tensor dim that the set of mesh dims can cut, with each order worth trying.
+  // For two mesh dims these are both orders; for more, see Limits.
   void for_each_cut(const Axes& axes, const Dims& local,
                     FunctionRef<bool(int64_t size, const Axes& order)> can,
                     FunctionRef<void(int dim, const Axes& order)> f) const;
@@ -239,11 +244,12 @@ class MoveMaker {
   const Limits limits_;
 };
 
-// µs of a move's collective: as one, or part by part – a gather's first part has not yet all the
-// bytes, a scatter's last part no longer –, whatever is cheapest. Remembers what it was asked.
+// µs of a move's collective. It may run as one, or part by part; the price is that of the cheapest
+// way. Part by part, the first steps of a gather and the last steps of a scatter have fewer bytes.
+// Prices are cached.
 class CollectivePrices {
  public:
-  // `parts`: as in MoveMaker::Limits; dims are not taken apart.
+  // `parts`: as in MoveMaker::Limits; whole dims are not divided.
   CollectivePrices(const Mesh& mesh, const MovePrices& prices, const Siblings* parts = nullptr)
       : mesh_(mesh), prices_(prices), parts_(parts) {}
   double us(CollectiveKind kind, uint32_t axes_mask, int64_t bytes);

@@ -11,7 +11,7 @@
 namespace shw {
 namespace {
 
-// Whether reductions of different kinds meet that do not commute.
+// Whether the layout has reductions of different kinds that do not commute.
 bool mixes_reductions(const Layout& layout, const Mesh& mesh) {
   bool linear = true;
   uint32_t kinds = 0;
@@ -29,8 +29,8 @@ bool reduces(const Layout& from, const Layout& to, const Mesh& mesh) {
   return false;
 }
 
-// A consumer may ask for a partial value only where it is one already; sums and averages turn into
-// each other.
+// A consumer may require a partial placement only where the value is already partial in the same
+// way. Sums and averages can be converted into each other.
 Status check_partials(const Layout& from, const Layout& to, const Mesh& mesh) {
   for (int m = 0; m < mesh.rank(); ++m)
     if (to[m].is_partial() && from[m] != to[m] && !(is_linear(from[m]) && is_linear(to[m])))
@@ -43,14 +43,14 @@ Status check_partials(const Layout& from, const Layout& to, const Mesh& mesh) {
   return {};
 }
 
-// Whether sums are to become averages, or averages sums.
+// Whether sums must become averages, or averages sums.
 bool rescales(const Layout& from, const Layout& to, const Mesh& mesh) {
   for (int m = 0; m < mesh.rank(); ++m)
     if (to[m].is_partial() && from[m] != to[m]) return true;
   return false;
 }
 
-// The same moves add up to sums that differ in their last bits.
+// Prices of the same moves, added in another order, may differ in their last bits.
 bool is_cheaper(double us, double than_us) { return us < than_us * (1 - 1e-9); }
 
 }  // namespace
@@ -130,7 +130,7 @@ bool Redistributor::follow(Way& way, const Ends& ends, CollectivePrices& collect
   const LayoutGraph& graph = *way.graph;
   const std::vector<double>& us = distances_to(way, ends.to);
   for (uint32_t at = ends.from; at != ends.to;) {
-    // The edge by which the distance came about: of equal ones the first.
+    // The first edge that gives the distance of this state.
     const auto edges = graph.edges(at);
     const auto e = std::find_if(edges.begin(), edges.end(), [&](const LayoutGraph::Edge& edge) {
       return edge.us + us[edge.to] == us[at];
@@ -250,7 +250,7 @@ void Redistributor::prices(const Dims& shape, int64_t element_bytes, std::span<c
       if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kUnreachable;
 }
 
-// Where the way by parts is the cheaper one, its price.
+// Lowers prices in `out` where the route by parts is cheaper.
 void Redistributor::lower_by_parts(Type& type, const Dims& shape, std::span<const Layout> from,
                                    std::span<const Layout> to, std::span<double> out) {
   LayoutGraph& graph = *type.by_parts.graph;

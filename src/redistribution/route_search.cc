@@ -11,7 +11,7 @@
 namespace shw {
 namespace {
 
-// The states met so far, and the edges out of each.
+// The states found so far, and the edges out of each.
 class Search {
  public:
   Search(const Mesh& mesh, const MovePrices& prices, CollectivePrices& collectives,
@@ -57,8 +57,8 @@ class Search {
     double collective_us = 0, copy_us = 0;
   };
 
-  // Tensor dims that may be cut on the way: those of the two layouts, and two others as way
-  // stations (more are alike).
+  // The tensor dims that may be cut along the route: those that the two layouts cut, and two others
+  // for intermediate layouts. Further ones would give equivalent routes.
   std::vector<int> way_dims(const Dims& shape) const {
     uint32_t used = 0;
     for (int m = 0; m < mesh_.rank(); ++m)
@@ -100,8 +100,8 @@ class Search {
     rescale(index, at);
   }
 
-  // Of all layouts that cut the same blocks, the first one to be expanded was the cheapest to
-  // reach, and permutes lead from it to all others: those of the others are not needed.
+  // Permutes connect all layouts that cut the same blocks. The first of them to be expanded is the
+  // cheapest to reach. So only its permutes are needed.
   bool is_first_of_its_blocks(const Layout& at) {
     uint64_t partial = 0;
     for (int m = 0; m < mesh_.rank(); ++m)
@@ -109,7 +109,8 @@ class Search {
     return blocks_.insert(hash_span(local_shape(shape_, at, mesh_).span(), partial)).second;
   }
 
-  // `after` gives the layout that the edge leads to; asked only if the price is worth it.
+  // `after` returns the layout after the move. It is called only if the route so far is cheap
+  // enough.
   template <class After>
   void take(uint32_t index, const MoveEdge& edge, After&& after) {
     Step step{edge, 0, 0};
@@ -144,13 +145,13 @@ class Search {
   const Dims shape_;
   const Layout from_, to_;
   const MoveMaker moves_;
-  double bound_ = std::numeric_limits<double>::infinity();  // of a way to `to`
+  double bound_ = std::numeric_limits<double>::infinity();  // cost of the best route to `to`
   std::vector<State> states_;                               // number 0 is `from`
   std::unordered_map<Layout, uint32_t, LayoutHash> index_;  // look-up only
-  std::unordered_set<uint64_t> blocks_;  // hashes of blocks of which permutes were offered
+  std::unordered_set<uint64_t> blocks_;  // hashes of blocks whose permutes were offered
   std::priority_queue<std::pair<double, uint32_t>, std::vector<std::pair<double, uint32_t>>,
                       std::greater<>>
-      queue_;  // of equal costs the state that was met first
+      queue_;  // on equal costs, the state found first
 };
 
 }  // namespace

@@ -194,7 +194,7 @@ class Document {
   static void append(std::string& row, std::initializer_list<int64_t> values) {
     for (const int64_t value : values) row += (row.empty() ? "" : ",") + std::to_string(value);
   }
-  // What a floor is above the plan, at least 0, rounded down so that it stays a floor.
+  // By how much a floor exceeds the plan, at least 0, rounded down so that it stays a lower bound.
   std::string over_plan(double floor_us) const {
     if (!std::isfinite(floor_us)) return "null";
     const double over = std::max(0.0, floor_us - plan_.summary.objective_us);

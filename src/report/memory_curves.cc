@@ -51,7 +51,7 @@ struct Use {
   bool received = false;  // the first step that writes it is a collective
 };
 
-// Of each storage, steps of the entry from 0.
+// The uses of each storage; steps of the entry count from 0.
 std::vector<Use> uses_of(const Program& program, const ProgramEntry& entry) {
   std::vector<Use> uses(program.storages.size());
   const std::vector<StepSpan> spans = spans_of_steps(program);

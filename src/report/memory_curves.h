@@ -1,5 +1,5 @@
-// What a rank holds while each step of an entry runs, by what it is for. The storages and when they
-// are live are those of simulate/live_bytes.h; this names them.
+// The memory that a rank holds while each step of an entry runs, by purpose. simulate/live_bytes.h
+// determines which storages are live; this file classifies them.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,8 +14,8 @@ struct MemoryCurve {
   std::vector<int64_t> bytes;  // by step of the entry
 };
 
-// They add up to `live`: scratch, session and all ports of the entry. Those that are always 0 are
-// left out.
+// The curves add up to `live`: scratch, session and all ports of the entry. Curves that are always
+// 0 are omitted.
 std::vector<MemoryCurve> memory_curves(const Program& program, const ProgramEntry& entry,
                                        const LiveCurves& live);
 

@@ -1,4 +1,4 @@
-// The page: a frame that is compressed in the library, around a document.
+// The page: a document inside a frame, which the library stores compressed.
 #include <zlib.h>
 
 #include <new>
@@ -9,7 +9,7 @@
 namespace shw::report {
 namespace {
 
-constexpr std::string_view kPlace = "{\"document\":0}";  // of the document in the frame
+constexpr std::string_view kPlace = "{\"document\":0}";  // marks its place in the frame
 
 Result<std::string> frame() {
   std::string text(kFrameBytes, '\0');
@@ -21,7 +21,7 @@ Result<std::string> frame() {
   return text;
 }
 
-// JSON that may stand within a script element: nothing in it ends the element or begins a comment.
+// Escapes JSON for a script element, so that nothing in it ends the element or begins a comment.
 std::string in_script(const std::string& json) {
   std::string text;
   text.reserve(json.size());

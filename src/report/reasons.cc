@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kCertificateSweeps = 512;
 constexpr size_t kMaxExact = 32;  // parameters
-// Labels that may be swept, by what the plan's own solve took, for each parameter that is solved:
-// counted, so that every machine writes the same report.
+// Limit on the labels swept for exact prices, estimated from the work of the plan's own solve for
+// each parameter. It is a count, so that every machine writes the same report.
 constexpr uint64_t kMaxSwept = 32'000'000;
 constexpr double kSameObjective = 1e-9;  // relative
 
@@ -68,7 +68,7 @@ class Finder {
       std::swap(found[at], found[at - 1]);
   }
 
-  // Of the node's first tensor; none, if it has no tensor result.
+  // Alternatives for the node's first tensor; none if it has no tensor result.
   std::vector<Reasons::Alternative> alternatives_of(NodeId n, const double* floors) const {
     const StrategySet& set = model_.strategies().of(n);
     std::vector<Reasons::Alternative> found;
@@ -94,7 +94,7 @@ size_t exact_parameters(const solver::SolveStats& plan) {
   return std::min<uint64_t>(kMaxExact, kMaxSwept / (1 + plan.sweeps * plan.labels));
 }
 
-// The first of the parameters that have the same name but for numbers, and the same layout.
+// The first of each set of parameters with the same layout whose names differ only in numbers.
 std::vector<std::string> parameters_of_each_kind(const Program& program, size_t at_most) {
   std::vector<std::string> names, seen;
   for (const Port& port : program.ports) {
@@ -130,7 +130,7 @@ Result<Reasons> reasons(const ConstrainedModel& model, const Placed& placed, con
     auto explanation = answers::explain(model, {.node = name}, options, monitor);
     if (explanation.status().code() == Code::kDeadlineExceeded) break;
     SHW_RETURN_IF_ERROR(explanation.status());
-    if (!explanation->proven) break;  // out of time: what it explains may be another plan
+    if (!explanation->proven) break;  // out of time: it may explain another plan
     out.exact.push_back({name, std::move(*explanation)});
   }
   return out;

@@ -1,6 +1,5 @@
-// Why each node has its layout: what is paid for its operands, and what every other layout of its
-// result would cost at least. Needs a model: a plan's bytes hold the layouts that were chosen,
-// not those that were not.
+// Why each node has its layout: the cost of its operands, and a lower bound on the cost of every
+// other layout of its result. This needs a model, because a plan stores only the chosen layouts.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,13 +26,14 @@ struct Reasons {
   double certified_us = 0;                             // the bound that the floors are derived from
   std::vector<std::vector<Operand>> operands;          // by node
   std::vector<std::vector<Alternative>> alternatives;  // by node, the lowest floor first
-  // Of one parameter of each kind, with the cheapest layouts solved; fewer where solving takes
-  // long, and none without a proof or under a memory limit, where each solve is a search.
+  // Explanations of one parameter of each kind, with exact prices of the cheapest layouts. There
+  // are fewer if solving takes long, and none without a proof or under a memory limit, where each
+  // solve is a search.
   std::vector<Exact> exact;
 };
 
-// `placed` is the answer to this question, and `plan` was made of it. FAILED_PRECONDITION: the plan
-// is another one.
+// `placed` must be the solution for `model`, and `plan` must have been made from it.
+// FAILED_PRECONDITION: the plan is another one.
 Result<Reasons> reasons(const ConstrainedModel& model, const Placed& placed, const Plan& plan,
                         const solver::SolveOptions& options, Monitor& monitor);
 

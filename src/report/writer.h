@@ -1,5 +1,5 @@
-// Compact JSON of columns. Texts and prices are indices into tables; what is JSON already is put in
-// as it is.
+// Writes compact JSON with columns. Texts and prices become indices into tables; existing JSON is
+// inserted unchanged.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace shw::report {
 
-// A function of an index that is lent for a call. One class for all of them keeps the code small.
+// A non-owning reference to a function of an index. One class for all functions keeps the code
+// small.
 class Item {
  public:
   template <class F>
@@ -28,7 +29,8 @@ class Writer {
   void close() { add("}"), is_first_ = false; }
   void key(const char* name);
   void member(const char* name, const std::string& json) { key(name), add(json); }
-  // "name":[item(0),item(1),…]; each item puts one value, by one of the functions below.
+  // "name":[item(0),item(1),…]; each call of `item` writes one value, by one of the functions
+  // below.
   void column(const char* name, size_t count, const Item& item);
   void add(const std::string& json) { text_ += json; }
   void integer(int64_t value) { text_ += std::to_string(value); }
@@ -36,7 +38,7 @@ class Writer {
   void number(double value) { integer(tables_.number(value)); }
 
   Tables& tables() { return tables_; }
-  // The members `texts` and `numbers`, once all columns are there.
+  // The members `texts` and `numbers`, to be written after all columns.
   void write_tables() { text_ += "," + tables_.json(); }
   std::string take() { return std::move(text_); }
 

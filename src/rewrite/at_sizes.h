@@ -1,4 +1,4 @@
-// Types and attributes that depend on symbols, where the symbols have given sizes.
+// Evaluates types and attributes that depend on symbols, at given sizes of the symbols.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace shw {
 
-// `at_hints` with the sizes of `exprs`, in the same order of dims in memory. `sizes`: one a symbol.
-// INVALID_ARGUMENT: a size is negative or too large.
+// `at_hints` with the sizes of `exprs`, and with the same order of dims in memory. `sizes`: one per
+// symbol. INVALID_ARGUMENT: a size is negative or too large.
 Result<TensorType> type_at(const TensorType& at_hints, const Exprs& exprs,
                            std::span<const int64_t> sizes, std::span<const Symbol> symbols);
 
-// Gives the attribute the value of its expressions. INVALID_ARGUMENT: it is too large.
+// Sets the attribute to the value of its expressions. INVALID_ARGUMENT: the value is too large.
 Status set_at(AttrKey key, const AttrExprs& value, std::span<const int64_t> sizes, Attrs& attrs);
 
 }  // namespace shw

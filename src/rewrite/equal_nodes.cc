@@ -1,16 +1,16 @@
-// equal_nodes: a node that computes what an earlier one computes is replaced by it.
+// equal_nodes: replaces a node by an earlier one that computes the same value.
 //
 //   %a = cos(%x)                     %a = cos(%x)
 //   %b = mul(%a, %y)                 %b = mul(%a, %y)
 //   %c = cos(%x)               ⇒
 //   %d = mul(%c, %z)                 %d = mul(%a, %z)
 //
-// So is a view that gives back an earlier value: %x of %s = squeeze(%x), %u = unsqueeze(%s). And
-// permutes in a row are the one permute that they come to.
+// A view that restores an earlier value is replaced by that value: with %s = squeeze(%x), %u =
+// unsqueeze(%s) becomes %x. Consecutive permutes become a single permute.
 //
-// The program computes such values once (passes/common_subexpressions.cc); merged before, they are
-// priced once, too. A node that is returned becomes an alias, since each output is a storage of its
-// own. Nodes stay that draw random numbers, and that state layouts.
+// The program computes such values once in any case (passes/common_subexpressions.cc). Merging them
+// here makes the planner price them only once, too. A returned node becomes an alias, since each
+// output has its own storage. Nodes that draw random numbers or state layouts are kept.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -53,7 +53,7 @@ class Merger {
            def.sharding != Sharding::kDeclared;
   }
 
-  // What is written in place takes the place of its own storage.
+  // Values that are written in place need their own storage.
   bool may_merge(NodeId n) const {
     return !uses_.is_output(n) ||
            (!g_.is_tuple(n) && std::ranges::none_of(g_.outputs(), [&](const OutputInfo& out) {
@@ -65,12 +65,12 @@ class Merger {
                      g_.meta(n));
   }
 
-  // Views that leave elements in their order, whatever the shape.
+  // Views that change the shape but keep the order of elements.
   static bool keeps_order(OpKind op) {
     return op == OpKind::kView || op == OpKind::kSqueeze || op == OpKind::kUnsqueeze;
   }
 
-  // Of a chain of such views: what it gives back.
+  // The earlier value that a chain of such views restores.
   NodeId first_of_views(NodeId n) const {
     for (NodeId from = n; keeps_order(g_.op(from));) {
       from = g_.operands(from)[0];
@@ -121,9 +121,9 @@ class Merger {
   Rebuilder next_;
   const UseCounts uses_;
   std::unordered_multimap<uint64_t, NodeId> by_hash_;  // of the old graph; look-up only
-  // By the new node that they permute, and the order of its dims.
+  // Key: the new node that is permuted, and the order of its dims.
   std::map<std::pair<uint32_t, std::vector<int64_t>>, NodeId> permutes_;
-  std::vector<std::pair<NodeId, NodeId>> returned_;  // and their aliases, for outputs
+  std::vector<std::pair<NodeId, NodeId>> returned_;  // returned nodes and their aliases
   int64_t merged_ = 0;
 };
 

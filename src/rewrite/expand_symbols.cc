@@ -42,7 +42,7 @@ Sizes restricted(const Sizes& sizes, Mask mask) {
   return out;
 }
 
-// What an entry gives, and the inputs that these are gradients or updates of.
+// The values that an entry returns, and the inputs of which they are gradients or updates.
 std::vector<NodeId> nodes_of_outputs(const Graph& g, const EntryInfo& entry) {
   std::vector<NodeId> nodes;
   for (uint32_t o : entry.outputs) {
@@ -53,7 +53,7 @@ std::vector<NodeId> nodes_of_outputs(const Graph& g, const EntryInfo& entry) {
   return nodes;
 }
 
-// Which sizes each entry is made for.
+// Chooses the sizes for which each entry is made.
 class Choice {
  public:
   Choice(const Graph& graph, const std::vector<EntryInfo>& entries, const std::vector<Mask>& masks,
@@ -70,7 +70,8 @@ class Choice {
     }
   }
 
-  // By entry, its buckets from the smallest sizes to the largest, the first symbol outermost.
+  // The buckets of each entry, from the smallest sizes to the largest; the first symbol varies
+  // slowest.
   Result<std::vector<std::vector<Sizes>>> run() {
     for (const BucketSizes& b : asked_) SHW_RETURN_IF_ERROR(check(b));
     std::vector<std::vector<Sizes>> buckets;
@@ -115,7 +116,7 @@ class Choice {
                             (known.empty() ? "" : "; it has " + known));
   }
 
-  // What is said of the entry itself counts before what is said of all.
+  // Sizes stated for the entry itself take precedence over sizes for every entry.
   std::vector<int64_t> sizes_of(size_t entry, size_t symbol) const {
     std::vector<int64_t> sizes;
     for (const bool of_all : {false, true}) {
@@ -180,7 +181,7 @@ class Expansion {
   }
 
  private:
-  // Which nodes there will be, and the numbers of the outputs.
+  // Determines which nodes to make, and numbers the outputs.
   void number() {
     for (const Output& o : list_outputs()) {
       numbers_.emplace(std::pair(o.output, key_of(o.output, *o.bucket)), outputs_.size());
@@ -193,7 +194,7 @@ class Expansion {
         for (uint32_t i = 0; i < from_.num_nodes(); ++i)
           if (nodes[e][i] || is_listed(e, NodeId{i})) want(NodeId{i}, bucket), seen[i] = 1;
         for (NodeId n : nodes_of_outputs(from_, entries_[e])) want(n, bucket), seen[n.v] = 1;
-        // And what these are made of, though an earlier entry of the session makes it.
+        // Also their operands, even if an earlier entry of the session makes them.
         for (uint32_t i = from_.num_nodes(); i-- > 0;)
           if (instances_[i].contains(restricted(bucket, masks_[i])))
             for (NodeId o : from_.operands(NodeId{i}))
@@ -213,7 +214,7 @@ class Expansion {
     uint32_t output;
     const Sizes* bucket;
   };
-  // Outputs in their order, each as often as it has different sizes.
+  // Lists the outputs in order, each once per distinct sizes.
   std::vector<Output> list_outputs() const {
     std::vector<Output> list;
     for (uint32_t o = 0; o < from_.outputs().size(); ++o) {
@@ -228,7 +229,7 @@ class Expansion {
     }
     return list;
   }
-  // The sizes that an output, or what it belongs to, depends on.
+  // The sizes on which an output, or the input that it belongs to, depends.
   Sizes key_of(uint32_t output, const Sizes& bucket) const {
     const OutputInfo& out = from_.outputs()[output];
     Mask mask = out.node.valid() ? masks_[out.node.v] : 0;
@@ -241,7 +242,7 @@ class Expansion {
     return it == from_.symbols().shapes.end() ? nullptr : &it->second;
   }
 
-  // The recorded sizes, as numbers.
+  // The recorded type with its sizes as numbers.
   Result<TensorType> recorded_at(NodeId n, uint32_t result, const Sizes& sizes) const {
     const TensorType& type = *from_.results(n)[result];
     const Exprs* exprs = exprs_of(n, result);
@@ -296,7 +297,7 @@ class Expansion {
     return {};
   }
 
-  // The output at these sizes; the first one where the tangent's sizes do not tell.
+  // The output at these sizes; if the tangent's sizes do not determine it, the first one.
   int32_t tangent_of(const InputInfo& info, const Sizes& sizes) const {
     for (size_t o = 0; o < outputs_.size(); ++o) {
       const auto& [output, bucket] = outputs_[o];
@@ -306,7 +307,8 @@ class Expansion {
     return -1;
   }
 
-  // Of the op at these operands; the shapes must be those that were recorded.
+  // The result types that the op infers from these operands. Their shapes must equal the recorded
+  // ones.
   Result<std::vector<std::optional<TensorType>>> results_at(NodeId n, const Sizes& sizes,
                                                             std::span<const NodeId> operands,
                                                             const Attrs& attrs) const {

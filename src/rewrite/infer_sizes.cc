@@ -20,7 +20,7 @@ int64_t first_size(const Symbol& s) {
 }
 int64_t last_size(const Symbol& s) { return s.max - s.max % s.divisor; }
 
-// Other sizes than the hint, the nearest first.
+// Sizes other than the hint, the nearest first.
 std::vector<int64_t> other_sizes(const Symbol& s) {
   const int64_t first = first_size(s), last = last_size(s);
   std::vector<int64_t> sizes;
@@ -71,7 +71,7 @@ class Inference {
     return it == graph_.symbols().shapes.end() ? nullptr : &it->second;
   }
 
-  // The results where the symbols have these sizes.
+  // The result types at these sizes of the symbols.
   Result<Types> results_at(const Sizes& sizes) const {
     Graph probe;
     std::vector<NodeId> operands;
@@ -98,7 +98,7 @@ class Inference {
     return types;
   }
 
-  // The sizes of the symbols in question, for messages.
+  // The sizes of the relevant symbols, for messages.
   std::string text(Sizes sizes) const {
     for (uint32_t s = 0; s < sizes.size(); ++s)
       if (!used_.contains(s)) sizes[s] = -1;
@@ -108,7 +108,7 @@ class Inference {
     return {s.code(), "at " + text(sizes) + ": " + s.message()};
   }
 
-  // By how much each size grows with the symbol.
+  // Adds the factor of the symbol to each size.
   Status add_factors(uint32_t symbol, std::vector<Exprs>& exprs) const {
     const Symbol& s = symbols_[symbol];
     Status failed;
@@ -134,11 +134,11 @@ class Inference {
         }
       return {};
     }
-    return failed;  // or the symbol has one size only
+    return failed;  // or the symbol has only one size
   }
 
-  // At the ends of what is possible. Where the node itself does not fit there, the planner says so
-  // if a bucket of these sizes is asked for.
+  // Checks the expressions at the extreme sizes. If the node itself is not valid there, the planner
+  // reports it when a bucket of these sizes is requested.
   Status check(const std::vector<Exprs>& exprs) const {
     Sizes smallest = hints_, largest = hints_, farthest = hints_;
     for (uint32_t s : used_) {

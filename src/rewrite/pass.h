@@ -1,5 +1,5 @@
-// Graph passes, and the list that runs before the solve. A pass reads one graph and builds the
-// next; it depends on nothing but that graph. One pass per file.
+// Graph passes, and the list of passes that runs before the solve. A pass reads one graph and
+// builds the next; it depends on nothing but that graph. Each pass has its own file.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -12,7 +12,7 @@
 namespace shw {
 
 struct Rewritten {
-  Graph graph;          // of no meaning without changes: the graph stays as it is
+  Graph graph;          // meaningless if `changes` is 0: the old graph stays
   int64_t changes = 0;  // nodes removed, patterns replaced or aliases inserted
 };
 
@@ -42,9 +42,9 @@ struct RewriteOptions {
   bool merge_equal = false;    // equal_nodes
 };
 
-// Runs all passes in order and verifies after each that changes something. INTERNAL: a pass
-// produced an invalid graph (a bug of ours, not the caller's). CANCELLED: requested through
-// `monitor`.
+// Runs all passes in order, and verifies the graph after each pass that changes something.
+// INTERNAL: a pass produced an invalid graph (a bug of ours, not the caller's). CANCELLED:
+// requested through `monitor`.
 Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options = {},
                            std::vector<PassStats>* stats = nullptr,
                            const Monitor* monitor = nullptr);

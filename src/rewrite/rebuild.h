@@ -1,5 +1,5 @@
-// Builds the next graph from the previous one: copies nodes, replacing each use by way of a map
-// from old to new values. Most passes change nothing in most graphs: nodes are copied only once
+// Builds the next graph from the previous one. Copies nodes, and replaces their operands by a map
+// from old to new values. Most passes change nothing in most graphs, so no node is copied until
 // something differs.
 #pragma once
 #include <string>
@@ -24,9 +24,9 @@ class Rebuilder {
   // origin.
   NodeId add(NodeId origin, OpKind op, std::string name, std::initializer_list<NodeId> operands,
              Attrs attrs, const TensorType& result, NodeMeta meta);
-  // Adds an input, which is needed for the old node `origin`.
+  // Adds an input that the replacement of the old node `origin` needs.
   NodeId add_input(NodeId origin, std::string name, const TensorType& type, InputInfo info);
-  // From now on, `to` replaces the old value.
+  // Makes `to` the replacement of the old value in later uses.
   void map(NodeId old, NodeId to) {
     begin_copies();
     map_[old] = to;
@@ -34,21 +34,21 @@ class Rebuilder {
   NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
   std::vector<NodeId> mapped(std::span<const NodeId> old) const;
 
-  // Copies the outputs and returns the graph; an empty one if all nodes were copied, in their order
-  // and with their operands, and nothing else happened.
+  // Copies the outputs and returns the graph. The graph is empty if nothing differs: all nodes were
+  // copied, in order and with their operands, and nothing else happened.
   Graph finish();
 
  private:
-  // Whether the node would be a copy of equal number, as all before it are.
+  // Whether the copy of this node would have the same number, as those of all earlier nodes do.
   bool stays_the_same(NodeId old, std::span<const NodeId> operands) const;
-  // Something differs: copies the nodes that stayed the same.
+  // Called when something differs: copies the earlier nodes, which all stayed the same.
   void begin_copies();
   void copy_node(NodeId old, std::span<const NodeId> operands);
 
   const Graph& from_;
   Graph to_;
   bool copies_ = false;
-  uint32_t num_same_ = 0;  // if it does not copy yet
+  uint32_t num_same_ = 0;  // while nothing is copied yet
   IndexVec<NodeId, NodeId> map_;
 };
 
@@ -65,9 +65,9 @@ class Namer {
   std::unordered_map<std::string, int> next_;
 };
 
-// Nodes that an output or another live node uses, and inputs; all ops are pure.
+// The live nodes: inputs, and nodes that an output or another live node uses. All ops are pure.
 IndexVec<NodeId, uint8_t> live_nodes(const Graph& graph);
-// Removes all other nodes.
+// Removes all nodes that are not live.
 Graph without_dead_code(Graph graph);
 
 // The number of distinct nodes that use a value; all outputs together count as one more user.

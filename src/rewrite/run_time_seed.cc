@@ -1,12 +1,12 @@
-// run_time_seed: nodes that draw random numbers draw by a seed that each run brings.
+// run_time_seed: gives nodes that draw random numbers a seed that is an input of each run.
 //
 //                                            input seed.random: %run_seed : i64[2]
 //   %r = rand(size=[4]) : f32[4]      ⇒      %r = rand(%run_seed, size=[4]) : f32[4]
 //
-// The input holds a seed and an offset; the caller counts the offset up from step to step. Where
-// the graph has an input of role seed and this type, that one is used. Entries that need it take it
-// as their last input. A node with the attribute `seed` draws the same numbers in every run, and so
-// stays as it is. In a graph that changes, inputs then stand before all other nodes.
+// The input holds a seed and an offset; the caller increments the offset from step to step. If the
+// graph already has an input of role seed and this type, that one is used. Entries that need it
+// have it as their last input. A node with the attribute `seed` draws the same numbers in every
+// run, so it is unchanged. If the graph changes, its inputs are moved before all other nodes.
 #include <algorithm>
 
 #include "ops/entries.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kInputName = "random";  // of port "seed.random"
 constexpr const char* kNodeName = "run_seed";
 
-// How many operands stand before the seed.
+// The number of operands before the seed.
 size_t operands_before_seed(const OpDef& def) {
   return static_cast<size_t>(std::ranges::count(def.params, ParamKind::kTensor, &Param::kind));
 }
@@ -43,7 +43,7 @@ NodeId own_seed(const Graph& g) {
   return kNoNode;
 }
 
-// Inputs first, so that the seed stands before its users and behind the other inputs.
+// Puts inputs first, so that the seed is before its users and after the other inputs.
 Graph with_seed(const Graph& g, NodeId first_user) {
   Rebuilder next(g);
   for (const InputInfo& in : g.inputs()) next.copy(in.node);

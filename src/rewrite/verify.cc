@@ -70,7 +70,7 @@ class NodeCheck {
     return check_attrs();
   }
 
-  // After check_arguments().
+  // Call it after check_arguments().
   Result<std::vector<OptionalType>> infer() {
     for (NodeId o : operands_) {
       if (!o.valid()) {

@@ -1,6 +1,6 @@
-// Verifies a graph beyond what its bytes or text can show: each node has the operands and
+// Verifies properties of a graph that its readers cannot check: each node has the operands and
 // attributes that its op requires, and its recorded shapes and dtypes equal the inferred ones.
-// Recorded strides are facts about the source and may differ.
+// Recorded strides are facts about the source framework and may differ.
 #pragma once
 #include <cstdint>
 #include <optional>

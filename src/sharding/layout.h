@@ -8,9 +8,9 @@
 //            cut into equal blocks; a rank holds its block of each of the f groups
 //   P(op)    partial: the value is the reduction, by op, of what the ranks along that mesh dim hold
 //   M        masked partial: P(sum) of a look-up whose table is cut by rows (embedding, gather)
-// If several mesh dims shard one tensor dim, `order` states which cuts first. The default is the
-// outermost: with S(0)S(0) on 2×4, rank (i,j) owns block 4i+j of 8. In reversed order it owns block
-// 2j+i.
+// If several mesh dims shard one tensor dim, `order` states which cuts first. By default the
+// outermost does: with S(0)S(0) on 2×4, rank (i,j) owns block 4i+j of 8. In reversed order it owns
+// block 2j+i.
 //
 // A strided shard arises from a shard of S when a view flattens [B, S] into one dim: SS(d,B). A
 // shard of B remains S(d). So if a tensor dim has both kinds, plain shards cut the first part, [f],
@@ -31,19 +31,21 @@ namespace shw {
 
 inline constexpr int kMaxMeshRank = 6;
 inline constexpr int kFirstMeshPart = 16;
-inline constexpr int kMaxMeshParts = 16;                // so that axes fit into the bits of 32
+inline constexpr int kMaxMeshParts = 16;                // so that a set of axes fits into 32 bits
 inline constexpr int64_t kMaxSplitFactor = UINT16_MAX;  // keeps placements at four bytes
 
-// Collectives may also run among parts of a mesh dim. A dim of eight ranks that counts them as 4·2
-// has two: the ranks of the outer part are two apart, those of the inner one are neighbours. Where
-// an axis may be a part, numbers from kFirstMeshPart on mean parts, those of all dims in a row.
+// Collectives may also run among parts of a mesh dim. For example, a dim of eight ranks may have
+// two parts, 4·2: neighbours along the outer part are two ranks apart, along the inner part one. An
+// axis is a mesh dim or a part. Numbers from kFirstMeshPart on are parts, numbered consecutively
+// over all dims.
 class Mesh {
  public:
   struct Axis {
     std::string name;
     int64_t size;
-    std::vector<int64_t> parts = {};  // their sizes, outermost first; their product is `size`. None
-                                      // for a dim that has no parts
+    // The sizes of the parts, outermost first; their product is `size`. Empty: the dim has no
+    // parts.
+    std::vector<int64_t> parts = {};
     std::string part_name(size_t part) const { return name + "." + std::to_string(part); }
   };
   // 1 to kMaxMeshRank axes, sizes ≥ 1, distinct non-empty names, at most 2^20 ranks.
@@ -51,31 +53,32 @@ class Mesh {
   static Result<Mesh> parse(std::string_view text);  // "dp=8,tp=8"
 
   int rank() const { return static_cast<int>(axes_.size()); }
-  // Of a dim, or of a part.
+  // `axis` is a dim or a part.
   int64_t size(int axis) const { return of(axis).size; }
   const std::string& name(int axis) const { return of(axis).name; }
-  int64_t stride(int axis) const { return of(axis).stride; }  // ranks from one member to the next
+  int64_t stride(int axis) const { return of(axis).stride; }  // distance of neighbours, in ranks
   int64_t coordinate(int64_t rank, int axis) const {
     return rank / of(axis).stride % of(axis).size;
   }
   bool has_axis(int64_t axis) const;
-  // Whether these are axes of the mesh that do not overlap: no dim twice, nor beside its parts.
+  // Whether these are axes of the mesh that do not overlap: no axis twice, and no dim together with
+  // one of its parts.
   bool are_distinct(std::span<const uint8_t> axes) const;
   const std::vector<Axis>& axes() const { return axes_; }
   int64_t num_ranks() const { return num_ranks_; }
   std::string to_string() const;  // "dp=8,tp=8"
 
   int num_parts() const { return static_cast<int>(parts_.size()); }
-  // The same ranks, with a dim for each part and for each dim that has none.
+  // The same ranks as a mesh whose dims are the parts, and the dims that have no parts.
   Mesh by_parts() const;
-  // The dims of by_parts() that these axes are, a bit for each.
+  // The dims of by_parts() that make up these axes, as a bit mask.
   uint32_t mask_by_parts(uint32_t axes_mask) const;
 
  private:
   struct Counted {
     std::string name;
     int64_t size, stride;
-    uint32_t by_parts;  // its dims of by_parts()
+    uint32_t by_parts;  // bit mask of its dims of by_parts()
   };
   const Counted& of(int axis) const {
     return axis < kFirstMeshPart ? dims_[static_cast<size_t>(axis)]
@@ -111,8 +114,8 @@ struct Placement {
   constexpr bool is_shard() const { return kind == Kind::kShard; }
   constexpr bool is_shard(int dim) const { return is_shard() && arg == dim; }
   constexpr bool is_strided() const { return kind == Kind::kStrided; }
-  // Whether a tensor dim is cut in either way. This is what nearly every question about shards
-  // means.
+  // Whether a tensor dim is cut, by a plain or a strided shard. Most code about shards should use
+  // this.
   constexpr bool is_shard_like() const { return is_shard() || is_strided(); }
   constexpr bool is_shard_like(int dim) const { return is_shard_like() && arg == dim; }
   constexpr bool is_partial() const { return kind == Kind::kPartial || kind == Kind::kMasked; }
@@ -125,7 +128,7 @@ struct Placement {
 struct Layout {
   std::array<Placement, kMaxMeshRank> placement{};  // beyond the mesh's rank: replicate
   std::array<uint8_t, kMaxMeshRank> order{
-      0, 1, 2, 3, 4, 5};  // mesh dims, the one that cuts first in front; normalised
+      0, 1, 2, 3, 4, 5};  // mesh dims, in the order in which they cut; normalised
 
   const Placement& operator[](int mesh_dim) const {
     return placement[static_cast<size_t>(mesh_dim)];
@@ -166,13 +169,13 @@ std::string why_not_shardable(const Dims& shape, const Layout& layout, const Mes
 // Shape of the piece on rank 0: ceiling division, mesh dim by mesh dim.
 Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh);
 
-// The offset of rank `rank`'s piece of an evenly sharded tensor, per tensor dim. With strided
+// The offset of the piece of rank `rank` in an evenly sharded tensor, per tensor dim. With strided
 // shards the piece is not a box: use the unfolded tensor (unfolding.h).
 Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
 
-// What a rank owns of a tensor. Block sizes are the ceiling of the quotient at each cut, so the
-// last ranks may own less than local_shape(), or nothing. The rest of their piece is padding at its
-// end, with undefined contents.
+// The part of a tensor that a rank owns. Block sizes are the ceiling of the quotient at each cut,
+// so the last ranks may own less than local_shape(), or nothing. The rest of such a piece, at its
+// end, is padding with undefined contents.
 struct Block {
   Dims offset, size;
 };

@@ -7,7 +7,8 @@
 namespace shw {
 namespace {
 
-// Takes what stands before the next `separator` off the front of `text`, without blanks around it.
+// Removes the text before the next `separator` from the front of `text`, and returns it without
+// surrounding blanks.
 std::string_view take_part(std::string_view& text, char separator) {
   const size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);

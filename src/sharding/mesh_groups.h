@@ -1,4 +1,5 @@
-// Groups of ranks, as text: by the names of the mesh dims along which their members differ.
+// Reads groups of ranks from text. A group is written as the names of the mesh dims along which its
+// members differ.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Strided shards in terms of plain ones: a tensor dim with SS(d,f) is viewed as two dims, [f, D/f].
-// S(d) is then a shard of the first and SS(d,f) of the second, and each rank holds one block.
+// Expresses strided shards as plain ones: a tensor dim with SS(d,f) is viewed as two dims, [f,
+// D/f]. S(d) is then a shard of the first and SS(d,f) of the second, and each rank holds one block.
 //
 // Code that must know which elements a rank owns (lowering, the redistribution planner, tests)
 // works on the unfolded tensor and therefore sees plain shards only. A piece has the same memory
@@ -30,7 +30,7 @@ class Unfolding {
 
  private:
   std::array<uint16_t, kMaxRank> factor_{};  // by dim of the folded tensor; 0: not unfolded
-  std::array<uint8_t, kMaxRank> first_{};    // its (first) dim in the unfolded tensor
+  std::array<uint8_t, kMaxRank> first_{};    // the first dim that it becomes in the unfolded tensor
   size_t rank_ = 0;                          // of the folded tensor
   Dims shape_;                               // unfolded
 };

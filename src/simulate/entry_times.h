@@ -1,4 +1,4 @@
-// What a simulation of each entry says, for the reports of plan/report.h.
+// Summarises the simulation of each entry for the reports of plan/report.h.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace shw {
 
-// "compute", "to_host", "from_host"; of groups their mesh dims, in order of the mesh: "dp",
-// "dp+tp".
+// "compute", "to_host" or "from_host"; for a communicator the mesh dims of its group, in the order
+// of the mesh: "dp", "dp+tp".
 std::string queue_name(const Program& program, const SimulatedQueue& queue);
 
 EntryTime entry_time(const Program& program, const ProgramEntry& entry);

@@ -6,7 +6,8 @@
 namespace shw {
 namespace {
 
-// Steps [first, end) of a program: which storages each touches, and how the entry first does.
+// The lives of storages in the steps [first, end) of a program, and whether the entry first writes
+// or reads each.
 class EntryLives {
  public:
   EntryLives(const Program& program, const ProgramEntry& entry, std::span<const uint8_t> in_host)

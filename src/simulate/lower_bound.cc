@@ -12,8 +12,8 @@ struct Job {
   double head_us, us, tail_us;  // the longest chain before it, its own time, the longest behind it
 };
 
-// The longest chain of steps that have been added and that are linked to a further one: of two
-// steps that touch a storage, one of them to write it, the first comes first.
+// The longest chain of steps added so far that ends at a predecessor of the next step. Two steps
+// that touch a storage are ordered if at least one of them writes it.
 class Chains {
  public:
   explicit Chains(const Program& program)
@@ -57,8 +57,8 @@ std::vector<Job> jobs_of(const Program& p, const ProgramEntry& entry, const Simu
   return jobs;
 }
 
-// At each moment the step with the longest tail runs, of those whose heads are over; one with a
-// longer tail interrupts it.
+// Preemptive schedule of one queue: at each moment, of the steps whose heads are over, the one with
+// the longest tail runs.
 double one_queue_us(std::vector<Job> jobs) {
   sort_stably(jobs, {}, &Job::head_us);
   std::priority_queue<std::pair<double, size_t>> waiting;  // by tail

@@ -19,7 +19,7 @@ struct Moment {
   }
 };
 
-// The last writes and reads to end.
+// The ends of the latest write and of the latest read.
 struct UseMoments {
   Moment written, read;
   Moment chain_written, chain_read;  // ends of the longest chains to a write, to a read
@@ -29,12 +29,12 @@ class StorageMoments {
  public:
   StorageMoments(const Program& program, const ProgramEntry& entry);
 
-  // The latest of all windows that share bytes with the value's.
+  // The latest moments among all windows that share bytes with the value's window.
   UseMoments before(ValueId v) const {
     const uint32_t storage = p_.values[v].storage.v;
     return parts_of_[storage] == kNone ? whole_[storage] : before_part(v);
   }
-  // Those of the value's window. Valid until the next call.
+  // The moments of the value's own window. The reference is valid until the next call.
   UseMoments& of(ValueId v) {
     const uint32_t storage = p_.values[v].storage.v;
     return parts_of_[storage] == kNone ? whole_[storage] : of_part(v);
@@ -52,7 +52,7 @@ class StorageMoments {
   UseMoments& of_part(ValueId v);
 
   const Program& p_;
-  std::vector<UseMoments> whole_;   // by storage: of one without parts
+  std::vector<UseMoments> whole_;   // by storage: the moments of a storage without parts
   std::vector<uint32_t> parts_of_;  // by storage: an index into parts_
   std::vector<std::vector<Part>> parts_;
 };

@@ -81,7 +81,8 @@ class Run {
     result_.one_after_another_us += duration(i);
     if (step.collective.kind != CollectiveKind::kNone) result_.collectives_us += duration(i);
 
-    // The stall in front of a step of the compute stream; a collective there is one itself.
+    // Accounts for the stall in front of a step of the compute stream. A collective on that stream
+    // is itself a stall.
     if (blocks_compute) expose(q == 0 ? start.step : i, free_[0].us, q == 0 ? start.us : end.us);
     free_[q] = end;
     if (blocks_compute) free_[0] = end;
@@ -129,7 +130,7 @@ class Run {
     if (!o_.queue_per_communicator) return queue(QueueKind::kCommunicator, {});
     return queue(QueueKind::kCommunicator, step.collective.axes);
   }
-  // Of a group in whatever order: its links.
+  // The queue of a group's links, which do not depend on the order of its axes.
   uint32_t queue(QueueKind kind, const std::vector<uint8_t>& axes) {
     uint64_t key = static_cast<uint64_t>(kind);
     for (uint8_t axis : axes) key |= uint64_t{1} << (8 + axis);  // below 36: 2^20 ranks
@@ -142,7 +143,8 @@ class Run {
     return it->second;
   }
 
-  // Compute stands still in (from, to], until `step` ends, or a step begins that it caused.
+  // Compute is idle in (from, to]: until `step` ends, or until the step begins whose start `step`
+  // determines.
   void expose(uint32_t step, double from, double to) {
     while (step != kNoStep && to > from) {
       SimulatedStep& s = result_.steps[local(step)];
@@ -169,7 +171,7 @@ class Run {
   const SimulationOptions& o_;
   Simulation result_;
   StorageMoments moments_;
-  std::vector<Moment> events_;        // ready; of an earlier entry: from the start
+  std::vector<Moment> events_;        // when each is ready; those of earlier entries: at the start
   std::vector<Moment> free_;          // by queue: its last step has ended
   std::vector<Moment> known_, done_;  // by stream: waited for so far; ended so far
   std::map<uint64_t, uint32_t> queue_numbers_;

@@ -82,9 +82,9 @@ class Trace {
     j_.member("on_critical_path", critical).end_object().end_object();
   }
 
-  // An arrow from the step that wrote the operand of a collective or of a copy to or from host
-  // memory, over it, to the first that reads its result; it begins or ends there where there is no
-  // such step.
+  // For each collective and each copy to or from host memory, an arrow from the step that wrote its
+  // operand, through it, to the first step that reads its result. If there is no such step, the
+  // arrow begins or ends at the collective or copy.
   void add_flows(const ProgramEntry& entry, const Simulation& s, const std::vector<int>& tracks) {
     const uint32_t end = entry.first_step + entry.num_steps;
     std::vector<uint32_t> writer(p_.storages.size(), kNoStep);
@@ -123,8 +123,8 @@ class Trace {
     }
   }
 
-  // Live bytes are known by step. What runs beside a compute step counts from when that begins, and
-  // of several counts at one time the largest stays.
+  // Live bytes are known by step. Those of a step on another stream count from the begin of the
+  // compute step that it runs beside. Of several values at one time the largest is used.
   void add_live(const Simulation& s) {
     double now = 0, told = -1;
     size_t fullest = 0;

@@ -1,5 +1,6 @@
-// A simulation as Chrome trace events, which ui.perfetto.dev opens: when each step of a rank would
-// run, what is live, and which step a collective gets its operand from and hands its result to.
+// A simulation as Chrome trace events, which ui.perfetto.dev opens: when each step of a rank runs,
+// how many bytes are live, which step makes the operand of a collective, and which step reads its
+// result.
 //
 // All ranks run the same program at the same prices, so one process stands for all of them. It has
 // a track for each queue and a counter of live bytes. Entries stand one after another.
@@ -12,13 +13,13 @@
 
 namespace shw {
 
-// A node of the graph as it was given.
+// A node of the input graph.
 struct TraceNode {
   std::string name, module;  // "layers.0.attention.wq"; empty: none
 };
 
-// `entries`: indices into Program::entries. `nodes`: what ProgramStep::node counts; empty: the
-// names are not known.
+// `entries`: indices into Program::entries. `nodes`: indexed by ProgramStep::node; empty: the names
+// are unknown.
 std::string trace_json(const Program& program, std::span<const uint32_t> entries,
                        std::span<const TraceNode> nodes);
 

@@ -2,7 +2,7 @@
 //
 // Each part is relaxed (relaxation.h) and packed (pack.h). Labels that cannot be in a labelling
 // cheaper than the incumbent, or that no longer fit, are dropped; the rest is presolved and
-// processed again. A part whose budgets cannot be violated any more is a problem without budgets
+// processed again. A part whose budgets can no longer be violated is a problem without budgets
 // (close.cc). A part that stalls is split in two at one variable (budget_split.cc).
 #include <algorithm>
 #include <cmath>
@@ -67,8 +67,9 @@ Status BudgetCloser::run() {
   return {};
 }
 
-// Depth first after a split; best bound first after a part was closed. A rough search mostly goes
-// back by one step: a few labels before the end of a dive, good labellings are near.
+// Depth first after a split; best bound first after a part was closed. A rough search mostly
+// backtracks by one step, since good labellings often differ in a few labels near the end of a
+// dive.
 OpenPart BudgetCloser::take_next() {
   const bool roomy = 2 * search_.stage_bytes() < search_.options().branch_bytes;
   if (std::exchange(descending_, false) || !roomy) return open_.take_last();
@@ -256,7 +257,8 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   const uint32_t steps = is_root           ? large ? kLargeRootSteps : kRootSteps
                          : part.is_counted ? kCountedSteps
                                            : kNodeSteps;
-  // Prices of other labels, as a warm start has, are some where the bundle gets stuck.
+  // The bundle can get stuck at prices that were found for another set of labels, such as those of
+  // a warm start.
   const bool is_led = part.is_counted || begun_among_likely_;
   const uint32_t bundle_from = !prices_anew                        ? UINT32_MAX
                                : is_led && relaxation.has_prices() ? 2
@@ -264,7 +266,8 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   bool rises = true;
   for (uint32_t step = 0; rises && step <= steps; ++step) {
     if (step == 0) {
-      // What is left of a huge root has the messages of its last sweep.
+      // The remaining problem of a huge root keeps the messages of its last sweep, so one sweep
+      // suffices.
       const uint32_t sweeps = is_root && !begun_among_likely_ ? kWarmSweeps : 1;
       for (uint32_t s = 0; s < sweeps; ++s) {
         SHW_RETURN_IF_ERROR(relaxation.sweep().status());
@@ -305,7 +308,8 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
 void BudgetCloser::split(const Part& part, const Relaxation& relaxation,
                          std::shared_ptr<const RestrictedProblem> source) {
   const PlacementProblem& p = part.stage->problem;
-  // With a wide gap, the bundle that new counts need does not work, and labellings come first.
+  // New counts need the bundle, which does not work with a wide gap. Then finding good labellings
+  // has priority, so the search descends.
   const double gap = search_.cost() - open_.bound();
   const bool narrow = gap < kNarrowGap * std::abs(part.bound);
   descending_ = !narrow || part.bound - open_.bound() <= kUrgentShare * gap;
@@ -345,7 +349,7 @@ Result<BudgetCloser::Rest> BudgetCloser::without_dear_labels(Part& part,
   const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
   SHW_ASSIGN_OR_RETURN(RestrictedProblem kept, relaxation.restricted(limit));
   const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
-  open_.abandon(search_.cutoff());  // for the labels it lacks
+  open_.abandon(search_.cutoff());  // for labels that the part has dropped
   const std::vector<uint8_t> fitting = part.rows->fitting(p);
   std::vector<uint8_t> keep;
   for (uint32_t v = 0; v < p.num_variables(); ++v)

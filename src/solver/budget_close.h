@@ -1,7 +1,8 @@
-// Branch and bound for problems with budgets: what its source files share. budget_close.cc
-// processes one part after another, budget_fronts.cc treats the dearest rows of a part exactly,
-// budget_split.cc chooses the branching, budget_rounds.cc processes several open parts in parallel.
-// The README has the algorithm as pseudo-code.
+// Branch and bound for problems with budgets: declarations shared by its source files.
+// budget_close.cc processes one part after another, budget_likely.cc restricts large problems to
+// likely labels, budget_fronts.cc treats the most expensive rows of a part exactly, budget_split.cc
+// chooses the branching, and budget_rounds.cc processes several open parts in parallel. The README
+// has the algorithm as pseudo-code.
 #pragma once
 #include <array>
 #include <memory>
@@ -31,7 +32,7 @@ struct Part {
   std::shared_ptr<const RootLabels> root;
   std::vector<Count> counts;
   bool is_counted = false;             // made by splitting a count
-  uint64_t fronts_below = UINT64_MAX;  // cells; with more, fronts do not raise the bound
+  uint64_t fronts_below = UINT64_MAX;  // fronts are tried only on parts with fewer cells
 };
 
 struct OpenPart {
@@ -48,8 +49,8 @@ std::array<std::vector<uint8_t>, 2> split_labels(const Part& part, const Relaxat
 
 class BudgetCloser {
  public:
-  // `is_rough`: branches on single variables only, with prices by averages, and leaves the
-  // incumbent to labellings met on the way.
+  // `is_rough`: the search branches on single variables only, moves prices by averages only, and
+  // finds incumbents only as by-products of the relaxation and packing.
   BudgetCloser(Search& search, const PlacementProblem& root, bool is_rough = false)
       : search_(search), root_(root), is_rough_(is_rough), open_(search) {}
 
@@ -72,8 +73,8 @@ class BudgetCloser {
                                        std::shared_ptr<const RestrictedProblem> source,
                                        std::span<const uint8_t> keep);
   Status visit(Part part, bool is_root);
-  // Of a part, the labels that the relaxation does not prove too dear and that still fit, and the
-  // part that presolve leaves of them; none: no labelling is left.
+  // The labels of a part that the relaxation does not prove too expensive and that still fit the
+  // budgets, and the part that remains after presolving them. No part: no labelling is left.
   struct Rest {
     std::shared_ptr<const RestrictedProblem> source;
     std::optional<Part> part;
@@ -113,24 +114,24 @@ class BudgetCloser {
   Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
   Status combine(const Part& part, Packer& packer, Relaxation& relaxation);
   Status observe(const Part& part, Relaxation& relaxation, const Packer& packer, bool is_root);
-  // `bound`: of the whole problem, as far as known.
+  // `bound`: the known lower bound of the whole problem.
   Status improve(double bound, uint64_t work_on_lanes);
 
   Search& search_;
   const PlacementProblem& root_;
   const bool is_rough_;
   std::vector<BudgetRows::Point> points_;                 // the points of the root's rows
-  std::shared_ptr<const std::vector<uint32_t>> classes_;  // of the root's variables
+  std::shared_ptr<const std::vector<uint32_t>> classes_;  // equal_variables() of the root
   OpenParts<OpenPart> open_;
-  bool begun_among_likely_ = false;          // with the prices that this led to
+  bool begun_among_likely_ = false;          // began among likely labels, with their prices
   bool descending_ = false;                  // take the last of open_ next
-  uint64_t dives_ = 0;                       // that have ended, of a rough search
+  uint64_t dives_ = 0;                       // number of finished dives of a rough search
   std::shared_ptr<const Stage> root_stage_;  // null: on a lane, or rough
   std::shared_ptr<const BudgetRows> root_rows_;
-  std::unique_ptr<Improver> improver_;  // once the search takes long
-  uint64_t improved_at_ = 0;            // cells of the watch, after the last improvement
-  uint64_t lane_cells_ = 0;             // of lanes, whose watches are their own
-  uint64_t front_cells_ = 0;            // of look_at_fronts()
+  std::unique_ptr<Improver> improver_;  // created once the search takes long
+  uint64_t improved_at_ = 0;            // Watch::cells() after the last improvement
+  uint64_t lane_cells_ = 0;             // work of lanes, which have watches of their own
+  uint64_t front_cells_ = 0;            // work of look_at_fronts()
 };
 
 }  // namespace shw::solver

@@ -11,7 +11,7 @@ namespace {
 
 using namespace parameters::budget_count;
 
-// What a class does in recent labellings, by label of the root.
+// Statistics of a class in recent labellings, by label of the root.
 struct Habits {
   uint32_t members = 0;
   std::vector<double> share, price;  // summed over the variables
@@ -44,7 +44,8 @@ std::map<uint32_t, Habits> habits_of(const PlacementProblem& problem, const Root
   return by_class;
 }
 
-// The labels that cost more than the mean at these prices, and how much labellings vary around it.
+// Finds the labels whose priced usage is above the mean. Returns how much labellings vary around
+// the mean.
 double dear_labels(const Habits& h, std::vector<uint8_t>& in_set) {
   double mean = 0, total = 1e-30, spread = 0;
   for (uint32_t i = 0; i < h.seen.size(); ++i)
@@ -162,7 +163,8 @@ std::optional<CountSplit> split_count(const PlacementProblem& problem, const Roo
   if (!best) return best;
   const Count& c = best->count;
   auto at = static_cast<uint32_t>(mean);
-  // At first, one half is to exclude the incumbent and hold little else that is as cheap.
+  // The first split of a class should exclude the incumbent from one half, and leave few other
+  // cheap labellings there.
   if (is_first && !incumbent.empty()) {
     uint32_t has = 0;
     for (const uint32_t v : root.variable)

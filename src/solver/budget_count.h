@@ -1,9 +1,10 @@
-// Branching on how often a set of labels occurs among equal variables.
+// Branches on how many of a class of equal variables take labels of a given set.
 //
-// A deep model has many equal layers. Which of them use more of a budget hardly matters, but how
-// many do is a whole number, while prices can only balance a fraction. Splitting one variable tells
-// nothing there, since another layer takes its place. So equal variables are counted: at most k of
-// them may take one of the labels in one half, at least k + 1 must in the other. Both are rows.
+// A deep model has many equal layers. It hardly matters which of them use more of a budget, but how
+// many do. That number is an integer, while prices can only balance a fraction. Splitting the
+// labels of one variable does not raise the bound, since another layer takes its place. So this
+// rule splits the number: in one half at most k of the variables may take a label of the set, in
+// the other at least k + 1 must. Each half adds a row.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,11 +20,11 @@
 namespace shw::solver {
 
 // Numbers the classes of equal variables: those with the same costs and the same tables on their
-// edges. By variable; kUncounted: there are too few like it.
+// edges. The result is by variable; kUncounted: its class is too small.
 inline constexpr uint32_t kUncounted = UINT32_MAX;
 std::vector<uint32_t> equal_variables(const PlacementProblem& problem);
 
-// What the variables and labels of a part are in the root problem.
+// Maps the variables and labels of a part to those of the root problem.
 struct RootLabels {
   std::vector<uint32_t> variable;
   std::vector<uint32_t> label;  // concatenated by variable
@@ -34,23 +35,24 @@ RootLabels root_labels(const RootLabels& parent, const PlacementProblem& parent_
                        const RestrictedProblem& source, const PlacementProblem& part,
                        const Postsolve& undo);
 
-// What earlier branchings say of one class in a part: how many of its variables have labels in a
-// set.
+// What earlier branchings require of one class in a part: the number of its variables that take
+// labels in a set.
 struct Count {
   uint32_t class_number;
   std::vector<uint8_t> in_set;  // by label of the root
-  uint32_t members;             // of the class in the part
+  uint32_t members;             // variables of the class in the part
   uint32_t least, most;
 };
-// The counts of a part of `parent`: without variables that have one label left there. A class of
-// which other variables are gone is not counted any more.
+// The counts of `parent` as they hold in `part`. Variables that have one label left in the part are
+// removed from the count. A class that lost variables in another way is no longer counted.
 std::vector<Count> counts_within(std::span<const Count> counts, std::span<const uint32_t> classes,
                                  const RootLabels& parent, const PlacementProblem& parent_problem,
                                  const RestrictedProblem& source, const RootLabels& part,
                                  const Postsolve& undo);
 
-// The count that prices balance most, with a threshold: one half has at most that many, the other
-// at least one more. None: no class is balanced. `classes`: of the root. `incumbent`: of the root.
+// The class whose count is the most balanced by prices, with a threshold for the split: one half
+// has at most `at_most` variables with labels in the set, the other at least one more. nullopt: no
+// class is balanced. `classes` and `incumbent` are of the root.
 struct CountSplit {
   Count count;
   uint32_t at_most;
@@ -60,7 +62,7 @@ std::optional<CountSplit> split_count(const PlacementProblem& problem, const Roo
                                       const Relaxation& relaxation, std::span<const Count> counts,
                                       std::span<const uint32_t> incumbent);
 
-// The rows and one more for half of a split. `origin`: its index among the prices.
+// Adds a row for one half of a split. `origin`: the index of its price.
 BudgetRows with_count(const BudgetRows& rows, const PlacementProblem& problem,
                       const RootLabels& root, std::span<const uint32_t> classes,
                       const CountSplit& split, bool lower_half, uint32_t origin);

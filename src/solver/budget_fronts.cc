@@ -1,8 +1,9 @@
-// Closes a part by treating its dearest rows exactly (fronts.h).
+// Closes a part by treating its most expensive rows exactly (fronts.h).
 //
-// The prices of the other rows move to the rows that they share most with: where memory is short at
-// neighbouring points, one of them stands for all. If the answer is within all rows, it is the
-// optimum of the part. If not, the row that it exceeds most is treated exactly as well.
+// The price of every other row is added to the exact row with which it shares the most load: if
+// memory is short at several neighbouring points, one row represents all of them. If the answer
+// satisfies all rows, it is the optimum of the part. Otherwise the row that it exceeds most is
+// treated exactly as well.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -30,7 +31,8 @@ std::vector<size_t> dearest_rows(const BudgetRows& rows, std::span<const double>
   return dear;
 }
 
-// How much of what loads the rows at most loads both.
+// The load that both rows have in common: the sum of the largest excess of each use that is in
+// both.
 double shared_load(const PlacementProblem& problem, const BudgetRows& rows, size_t a, size_t b) {
   double sum = 0;
   for (const BudgetRows::Use& u : rows.uses()) {
@@ -41,7 +43,7 @@ double shared_load(const PlacementProblem& problem, const BudgetRows& rows, size
   return sum;
 }
 
-// Moves the prices of other rows to the exact ones. False: there are none to move.
+// Moves the prices of other rows to the exact ones. False: the other rows have no prices.
 bool concentrate(const PlacementProblem& problem, const BudgetRows& rows,
                  std::span<const size_t> exact, std::vector<double>& prices) {
   bool moves = false;
@@ -55,7 +57,7 @@ bool concentrate(const PlacementProblem& problem, const BudgetRows& rows,
   return moves;
 }
 
-// The row that is exceeded most, in relation to its slack.
+// The row that is exceeded most, relative to its slack.
 std::optional<size_t> broken_row(const BudgetRows& rows, std::span<const uint32_t> choice) {
   std::vector<double> over(rows.size());
   rows.overload(choice, over);
@@ -71,7 +73,7 @@ std::optional<size_t> broken_row(const BudgetRows& rows, std::span<const uint32_
 
 }  // namespace
 
-// Raises the bound of a part, and offers what it finds.
+// Raises the bound of a part, and offers the labellings found as incumbents.
 Status BudgetCloser::look_at_fronts(Part& part) {
   const PlacementProblem& p = part.stage->problem;
   const BudgetRows& rows = *part.rows;

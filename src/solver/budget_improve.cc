@@ -76,7 +76,7 @@ Status Improver::observe(const Source& part, Relaxation& relaxation, const Packe
   prices_ = by_row;
   if (!search_.found()) return find_first(part, relaxation);
 
-  // Where the relaxation would have other labels than the incumbent, something can be gained.
+  // Changes are most likely to pay where the relaxation prefers other labels than the incumbent.
   std::ranges::fill(marginals_, kForbidden);
   for (uint32_t v = 0; v < p.num_variables(); ++v) {
     const auto left = relaxation.trws().labels(v);
@@ -98,8 +98,8 @@ Status Improver::observe(const Source& part, Relaxation& relaxation, const Packe
   return {};
 }
 
-// The part's presolve has eliminated variables, which have no marginals there. Each follows its
-// neighbours at the least cost, so that all of its labels are to be had.
+// Variables that the part's presolve has eliminated have no marginals there. Each takes the label
+// of least cost given its neighbours, so all of its labels remain available.
 void Improver::admit_eliminated(const Source& part) {
   std::vector<uint8_t> is_left(root_->problem.num_variables(), 0);
   for (const uint32_t original : part.root.variable) is_left[variable_here_[original]] = 1;
@@ -110,7 +110,7 @@ void Improver::admit_eliminated(const Source& part) {
                 -kForbidden);
 }
 
-// Where packing runs into forbidden pairs.
+// Finds a first labelling if packing runs into forbidden pairs.
 Status Improver::find_first(const Source& part, Relaxation& relaxation) {
   if (&part.problem != &root_->problem) return {};
   SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice,
@@ -146,8 +146,9 @@ Status Improver::run(uint64_t work_elsewhere) {
   return {};
 }
 
-// Among the labels found lately, and the likely ones: more of them after a core that was closed,
-// fewer after one that was not, and chosen in the other way if it gave nothing either.
+// Recombines the labels found recently and the likely ones. The number of likely labels grows after
+// a core was closed, and shrinks otherwise. If a core was neither closed nor gave a better
+// labelling, the next one orders labels by the other criterion (LikelyBy).
 Status Improver::recombine_found() {
   const uint64_t before = search_.watch().cells();
   SHW_RETURN_IF_ERROR(search_.watch().poll(10 * marked_.size()));

@@ -1,6 +1,6 @@
-// Improves the incumbent of a branch and bound with budgets beside it: by local search, and by
-// recombining what was found. Takes as much work as the branch and bound, and less while that finds
-// nothing.
+// Improves the incumbent of a branch and bound with budgets while that runs: by local search, and
+// by recombining labellings that were found. Takes about as much work as the branch and bound, and
+// less while it finds nothing.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,24 +19,26 @@ namespace shw::solver {
 
 class Improver {
  public:
-  // Of the presolved root problem; `num_points`: of its rows' origins.
+  // `root`: the presolved root problem. `num_points`: the number of points that its rows originate
+  // from.
   Improver(Search& search, std::shared_ptr<const Stage> root,
            std::shared_ptr<const BudgetRows> rows, size_t num_points);
 
-  // What a part knows: its relaxation and its recent labellings.
+  // A part whose relaxation and labellings the improvement can use.
   struct Source {
     const PlacementProblem& problem;
     const BudgetRows& rows;
     const RootLabels& root;
     double bound;
-    bool is_root;  // its prices and marginals are those of the whole problem
+    bool is_root;  // prices and marginals hold for the whole problem
   };
   Status observe(const Source& part, Relaxation& relaxation, const Packer& packer);
-  // Works for about as long as has been worked elsewhere since the last time.
+  // Takes about as much work as was done elsewhere since the last call.
   Status run(uint64_t work_elsewhere);
 
  private:
-  // By label of a part: its index among the root stage's labels; kNone: it is not there.
+  // By label of a part: its index among the root stage's labels; kNone: the root stage does not
+  // have it.
   static constexpr uint64_t kNone = UINT64_MAX;
   std::vector<uint64_t> labels_here(const Source& part) const;
   void admit_eliminated(const Source& part);
@@ -52,13 +54,14 @@ class Improver {
   std::vector<double> prices_;           // by row, of the root's relaxation
   std::vector<uint32_t> variable_here_;  // by variable of the input
   std::vector<uint8_t> marked_;          // by label: some labelling found has it
-  // By label, of the root's relaxation; −kForbidden: of a variable that it has eliminated.
+  // By label: the marginals of the root's relaxation; −kForbidden for labels of a variable that
+  // presolve eliminated.
   std::vector<double> marginals_;
-  double core_share_;  // of the labels that are recombined whatever was found
+  double core_share_;  // share of the labels that are recombined in any case
   LikelyBy likely_by_;
-  double started_at_ = kForbidden;  // the cost that local_ started at
-  double share_ = 1;                // of the work that the branch and bound takes
-  // Of recombination: what has been worked elsewhere since, and what it waits for.
+  double started_at_ = kForbidden;  // the incumbent's cost when local_ was last started
+  double share_ = 1;                // of the branch and bound's work, for local search
+  // Recombination: the work elsewhere since the last one, and the work to wait for.
   uint64_t waited_ = 0, due_ = 0, runs_ = 0, core_patience_ = 1;
 };
 

@@ -1,10 +1,10 @@
-// A rough answer to a large problem with budgets: among its likely labels.
+// Finds a rough answer to a large problem with budgets, restricted to its likely labels.
 //
-// Where many labels cost nearly the same, as on a mesh of three small dims, no bound tells which of
-// them matter, and a branch and bound sweeps over all of them to the end. A rough answer needs few.
-// In turn, the sweeps over all labels tell at given prices which of them are likely, and those few
-// are solved, which gives a labelling and better prices. The sweeps also give a bound at each of
-// the prices.
+// If many labels cost nearly the same, as on a mesh of three small dims, bounds cannot exclude any
+// of them, and a branch and bound sweeps over all of them to the end. A rough answer needs only
+// few. The algorithm alternates two phases: sweeps over all labels at given prices determine the
+// likely labels and a bound; the problem among these few labels is then solved, which gives a
+// labelling and better prices.
 #include <algorithm>
 
 #include "solver/budget_close.h"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace parameters::budget_likely;
 
-// Those of the lowest min-marginals, with about so many cells.
+// The labels of the lowest min-marginals, with about this many cells.
 std::vector<uint8_t> likely_labels(const PlacementProblem& p, const Trws& trws, uint64_t cells) {
   const std::vector<double> marginals = marginals_by_label(p, trws);
   const double limit = likely_limit(p, marginals, cells);
@@ -27,7 +27,7 @@ std::vector<uint8_t> likely_labels(const PlacementProblem& p, const Trws& trws, 
   return likely;
 }
 
-// By label: of all rows together.
+// By label: its usage, summed over all rows.
 std::vector<double> usage_by_label(const PlacementProblem& p, const BudgetRows& rows) {
   std::vector<double> usage(p.first_label(p.num_variables()), 0);
   for (const BudgetRows::Use& use : rows.uses())
@@ -37,7 +37,7 @@ std::vector<double> usage_by_label(const PlacementProblem& p, const BudgetRows& 
   return usage;
 }
 
-// Of each variable the label that uses the least, so that something is within the budgets.
+// Adds each variable's label of least usage, so that some labelling is within the budgets.
 void add_least_usage(const PlacementProblem& p, std::span<const double> usage, const Trws& trws,
                      std::vector<uint8_t>& labels) {
   for (uint32_t v = 0; v < p.num_variables(); ++v) {
@@ -61,7 +61,7 @@ struct BudgetCloser::Likely {
   std::vector<uint32_t> best;  // the best labelling so far, as labels of the part
 };
 
-// False: there is nothing to gain by going on.
+// False: another turn would not improve the answer.
 Result<bool> BudgetCloser::solve_likely(Likely& likely) {
   const Part& part = likely.part;
   const PlacementProblem& p = part.stage->problem;
@@ -110,7 +110,7 @@ Status BudgetCloser::sweep_all(Part& part, Relaxation& relaxation, uint32_t swee
   return {};
 }
 
-// Few of the labels of a huge part, which grow from turn to turn.
+// A small subset of the labels of a huge part, which grows with every turn.
 struct BudgetCloser::Core {
   std::vector<uint8_t> labels;  // a flag per label of the part
   std::vector<double> prices;   // by row of the part
@@ -129,8 +129,8 @@ struct BudgetCloser::Core {
   }
 };
 
-// Takes the messages of the warm start. Where it has nearly all of them, the variables and prices
-// are those of its last sweep, and another tells what that told.
+// Takes the messages of the warm start. If it has nearly all of them, variables and prices are
+// those of its last sweep, so one more sweep reproduces the result of that sweep.
 uint32_t BudgetCloser::first_sweeps(const Part& part, Relaxation& relaxation) const {
   const WarmStart* warm = search_.options().warm;
   if (warm == nullptr || warm->messages == nullptr) return kFirstLikelySweeps;
@@ -138,8 +138,8 @@ uint32_t BudgetCloser::first_sweeps(const Part& part, Relaxation& relaxation) co
   return known > kAllKnown ? 1 : kLaterLikelySweeps;
 }
 
-// Among the labels of the core, no more precisely than the bound of all labels is known. Leads to
-// the prices for the next sweeps.
+// Solves the problem among the labels of the core, no more precisely than the gap of the whole
+// problem justifies. Sets the prices for the next sweeps.
 Status BudgetCloser::solve_core(const Part& part, Core& core, bool is_last) {
   const PlacementProblem& p = part.stage->problem;
   const double open = is_last           ? 0
@@ -162,10 +162,11 @@ Status BudgetCloser::solve_core(const Part& part, Core& core, bool is_last) {
   return {};
 }
 
-// In turn, a few sweeps over all labels tell at given prices which are likely, and those are solved
-// together with the ones of the turns before, as columns are generated. So prices move where steps
-// are cheap, and sweeps over all labels only bound. Once that bound proves most labels too dear,
-// the others remain. nullopt: none do.
+// Alternates two phases, as in column generation: a few sweeps over all labels at given prices
+// determine the likely ones, and the problem among these and those of earlier turns is solved. So
+// prices move where steps are cheap, and sweeps over all labels only give the bound. It ends when
+// the bound proves most labels too expensive, and returns the part with the remaining labels.
+// nullopt: no labels remain.
 Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   const PlacementProblem& p = part.stage->problem;
   Core core{std::vector<uint8_t>(p.first_label(p.num_variables()), 0), prices_of_rows(part), {}};
@@ -178,7 +179,7 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   for (uint32_t turn = 0; turn < kMostTurns; ++turn) {
     SHW_RETURN_IF_ERROR(sweep_all(part, relaxation, sweeps));
     sweeps = kLaterLikelySweeps;
-    // Later, the cores' labellings are cheaper than what packing finds.
+    // Packing only finds the first labelling; later, those of the cores are cheaper.
     if (core.best.empty()) SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
     SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
     const double gap = search_.cost() - part.bound;
@@ -204,8 +205,9 @@ Result<std::optional<Part>> BudgetCloser::begin_among_likely(Part part) {
   return {std::move(left.part)};
 }
 
-// Whether the sweeps prove most labels too dear for a cheaper labelling, by however little: with a
-// wide gap allowed, another core finds one within it sooner than branching.
+// Whether the sweeps prove that most labels are in no labelling cheaper than the incumbent. The
+// tolerated gap is not used here: if it is wide, another core finds an answer within it sooner than
+// branching.
 bool BudgetCloser::few_left(const Part& part, Relaxation& relaxation) const {
   const double limit = search_.cost() - part.stage->constant + relaxation.offset();
   const Trws& trws = relaxation.trws();

@@ -3,8 +3,8 @@
 //
 // Usage is constant between two events (a variable becomes live or dead), so each such interval is
 // one row. If no usage is negative, an interval whose live variables are all live in a neighbouring
-// one is redundant. The minimum usage of each variable is subtracted from the limit. What remains
-// of the limit is the row's slack; a label's usage above that minimum is its excess:
+// one is redundant. The minimum usage of each variable is subtracted from the limit. The remainder
+// is the row's slack; a label's usage above that minimum is its excess:
 //   Σ_v excess_v(x_v) ≤ slack   in every row, over the variables live there.
 // Rows that no labelling can violate are dropped.
 #pragma once
@@ -32,12 +32,12 @@ class BudgetRows {
   BudgetRows() = default;
   explicit BudgetRows(const PlacementProblem& problem);
   // The rows that remain after presolving a part of the problem. `label`, unless empty, maps each
-  // label of the presolved problem's source to the label of these rows that it stands for.
+  // label of `source` to a label of the problem that these rows belong to.
   BudgetRows restricted(const PlacementProblem& source, std::span<const uint32_t> label,
                         const PlacementProblem& presolved, const Postsolve& undo) const;
 
-  // These rows and one more: at most `limit` of the members have labels that count. `origin`: what
-  // origin() says of it. Its unit is the largest excess of a member, so that the loads of rows
+  // Adds a row: at most `limit` of the members take labels that count. `origin`: the result of
+  // origin() for it. The row's unit is the largest excess of a member, so that the loads of rows
   // remain comparable.
   struct Member {
     uint32_t variable;
@@ -46,7 +46,7 @@ class BudgetRows {
   BudgetRows with_limit(const PlacementProblem& problem, std::span<const Member> members,
                         uint32_t limit, uint32_t origin) const;
 
-  bool broken() const { return broken_; }  // no labelling satisfies it
+  bool broken() const { return broken_; }  // no labelling satisfies the rows
   size_t size() const { return slack_.size(); }
   double slack(size_t row) const { return slack_[row]; }
   double limit(size_t row) const { return limit_[row]; }
@@ -61,7 +61,7 @@ class BudgetRows {
   const double* excess(const Use& use) const { return excess_.data() + use.offset; }
   std::vector<uint8_t> budgeted() const;  // a flag per variable: it has a use
 
-  // A flag per label: it fits if all other variables use their minimum.
+  // A flag per label: it fits into every row if all other variables use their minimum.
   std::vector<uint8_t> fitting(const PlacementProblem& problem) const;
 
   // Σ_rows price · excess for every label of the problem, concatenated by variable.

@@ -24,7 +24,7 @@ struct Certificate {
   std::vector<std::vector<uint32_t>> labels;  // by variable: the labels that were not omitted
 };
 
-// What each label pays for its usage, concatenated by variable.
+// The priced usage of each label, concatenated by variable.
 std::vector<double> priced_usages(const PlacementProblem& problem,
                                   std::span<const BudgetPrice> prices);
 

@@ -3,7 +3,8 @@
 // Sweeps tighten a part of the problem until they stall. Labels that cannot improve on the
 // incumbent are dropped, and the rest is presolved again with the messages applied. Parts of small
 // width are solved by exact elimination. The others are split in two at one label of one variable:
-// that label, or any other. Depth first, the more promising half first.
+// the variable has that label, or any other. The search is depth first, the more promising half
+// first.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -130,8 +131,8 @@ class Closer {
   }
 
   Search& search_;
-  bool early_;        // the first stall is yet to come
-  bool copies_help_;  // elimination with copies has closed a good part of the gap, or was not tried
+  bool early_;        // sweeps have not stalled yet
+  bool copies_help_;  // elimination with copies has closed much of the gap, or was not tried
   std::shared_ptr<const Stage> core_;         // the stage that branching started with
   double abandoned_core_bound_ = kForbidden;  // the abandoned bound at that time
   OpenParts<Open> open_;                      // the last is next
@@ -183,8 +184,8 @@ Result<std::vector<uint32_t>> Closer::likely_labelling(const PlacementProblem& p
                  search_.watch());
 }
 
-// Where layers repeat: messages and a labelling of the folded root. False: they do not, it has no
-// labelling, or the first sweeps will do.
+// If layers repeat, takes messages and a labelling from the folded root. False: no layers repeat,
+// the folded root has no labelling, or the first sweeps suffice.
 Result<bool> Closer::start_folded(const Stage& stage, Trws& trws) {
   if (search_.options().relative_gap > kFoldedGap) return false;
   const std::optional<FoldedLayers> folding = fold_layers(stage.problem, kFoldMargin);
@@ -233,7 +234,7 @@ Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   return verdict;
 }
 
-// Until the part is closed, or the bound has stalled.
+// Sweeps until the part is closed or the bound has stalled.
 Result<Verdict> Closer::sweep(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root) {
   SHW_ASSIGN_OR_RETURN(Verdict verdict, is_root ? sweep_root(stage, trws)
                                                 : search_.tighten(stage, trws, max_sweeps,
@@ -266,7 +267,7 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
     SHW_ASSIGN_OR_RETURN(RestrictedProblem kept,
                          trws.restricted(search_.cutoff() - stage->constant));
     const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
-    open_.abandon(search_.cutoff());  // for the labels it lacks
+    open_.abandon(search_.cutoff());  // for labels that the stage has dropped
     auto rest = search_.restrict(stage, source, {});
     if (!rest.ok())
       return rest.status().code() == Code::kFailedPrecondition ? Status() : rest.status();

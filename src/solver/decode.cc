@@ -19,7 +19,7 @@ double cost(const PlacementProblem& problem, const Arc& arc, uint32_t v, uint32_
                   : problem.edge_cost(e, other_label, label);
 }
 
-// What the rows leave if every variable uses the least that its labels allow.
+// The slack of the rows if every variable takes the least usage among its remaining labels.
 class Reserved {
  public:
   explicit Reserved(const BudgetRows& rows) : rows_(rows), slack_({}), least_(rows.uses().size()) {
@@ -28,8 +28,8 @@ class Reserved {
     slack_ = RangeSlack(std::move(slack));
   }
 
-  // After a label of v was dropped; `allowed`: a flag per label of v. `time` never falls. False: a
-  // row is exceeded.
+  // Updates the minimum usage of v after it lost labels. `allowed`: a flag per label of v. `time`
+  // must not decrease between calls. False: a row is exceeded.
   bool raise(uint32_t v, std::span<const uint8_t> allowed, size_t time) {
     bool fits = true;
     for (const BudgetRows::Use& use : rows_.uses(v)) {
@@ -45,7 +45,7 @@ class Reserved {
     }
     return fits;
   }
-  // Forgets what was raised after that time.
+  // Reverts all changes after `time`.
   void undo(size_t time) {
     for (; !trail_.empty() && trail_.back().time > time; trail_.pop_back()) {
       const auto [at, u, least] = trail_.back();
@@ -131,7 +131,8 @@ class Decoder {
     return allowed_[problem_.first_label(v) + x] != 0;
   }
 
-  // The position of the cheapest label that leaves every variable one; kNone: there is none.
+  // The position of the cheapest label that leaves every variable at least one label; kNone: there
+  // is none.
   Result<uint32_t> pick(uint32_t v, std::span<const double> costs) {
     const std::span<const uint32_t> labels = trws_.labels(v);
     while (labels_left_[v] > 0) {

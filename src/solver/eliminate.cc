@@ -14,7 +14,7 @@ namespace {
 constexpr double kEliminationRounding = 1e-13;  // of the sum of all terms
 
 struct Factor {
-  Scope scope;  // the last variable is eliminated first, so that its costs are neighbours
+  Scope scope;  // the last is eliminated first, so its costs are adjacent
   std::vector<double> table;
 };
 
@@ -90,8 +90,8 @@ namespace {
 // Eliminates one variable: minimises over its labels, group by group.
 class Bucket {
  public:
-  // The factors that mention v. Those of a group make one table over its scope without v.
-  // `rank`: when each variable is eliminated.
+  // Takes the factors that mention v, and groups them. Each group gives one table over its scope
+  // without v. `rank`: the position of each variable in the elimination order.
   Bucket(const PlacementProblem& problem, std::span<const uint32_t> rank, uint32_t v,
          std::vector<Factor> factors, uint64_t max_table_cells)
       : problem_(problem), rank_(rank), v_(v), labels_(problem.num_labels(v)) {
@@ -116,8 +116,8 @@ class Bucket {
     return in_time;
   }
 
-  // The best label of v, given those of all variables eliminated later; and how much more the
-  // groups cost together than each with the label that suits it.
+  // The best label of v, given those of all variables eliminated later. Also returns by how much
+  // the groups' common minimum exceeds the sum of their separate minima.
   std::pair<uint32_t, double> best(std::span<const uint32_t> choice) const {
     std::vector<double> total(labels_, 0), costs;
     double least = 0;
@@ -144,7 +144,7 @@ class Bucket {
     std::vector<double> shift;  // of costs between groups, by label; they sum to zero
   };
 
-  // The group that grows least, among those with room for the factor.
+  // Of the groups with room for the factor, the one whose table grows least.
   Group& group_for(const Factor& factor, uint64_t max_table_cells) {
     Group* best = nullptr;
     double best_growth = kForbidden;
@@ -192,8 +192,8 @@ class Bucket {
     return true;
   }
 
-  // Each group may choose its own label. Moving costs between groups until each label costs all of
-  // them the same makes them agree where they can, and raises the bound.
+  // Each group may choose its own label. This moves costs between groups until each label costs the
+  // same in all of them, so that groups agree where they can. It raises the bound.
   Result<bool> share(Watch& watch) {
     if (groups_.size() < 2) return true;
     std::vector<double> mean(labels_, 0);

@@ -1,6 +1,6 @@
 // Exact minimisation by bucket elimination (Dechter 1999): variables are eliminated one by one,
-// each leaving a table over its neighbours. Exponential in the width of the order; the plan states
-// the cost in advance.
+// each leaving a table over its neighbours. Time and memory are exponential in the width of the
+// order; the plan states them in advance.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,11 +15,12 @@ inline constexpr uint64_t kUnlimited = UINT64_MAX;
 
 struct EliminationPlan {
   std::vector<uint32_t> order;
-  uint64_t table_bytes = 0;  // of all tables together; they are kept until the labels are read off
+  uint64_t table_bytes = 0;  // of all tables, kept until the labelling is derived
   uint64_t cells = 0;        // additions, a measure of time
 };
 
-// Greedy order, smallest next table first. nullopt: would exceed the limits.
+// A greedy order: the variable with the smallest table comes next. nullopt: elimination would
+// exceed the limits.
 Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& problem,
                                                         uint64_t max_table_bytes,
                                                         uint64_t max_cells, Watch& watch);
@@ -31,9 +32,10 @@ struct Eliminated {
   std::optional<uint32_t> disputed;
 };
 
-// Where a table would have more cells, the variable is copied: each copy takes some of the tables
-// (mini-buckets: Dechter & Rish 2003), so the minimum becomes a lower bound. Without such a limit
-// the choice is a labelling of minimum cost (infinite if none is allowed).
+// If a table would have more than `max_table_cells` cells, the variable is copied: each copy takes
+// some of the tables (mini-buckets: Dechter & Rish 2003), so the minimum becomes a lower bound.
+// Without this limit (kUnlimited) the choice is a labelling of minimum cost (infinite if none is
+// allowed).
 Result<Eliminated> eliminate(const PlacementProblem& problem, const EliminationPlan& plan,
                              uint64_t max_table_cells, Watch& watch);
 

@@ -10,7 +10,7 @@
 namespace shw::solver {
 namespace {
 
-// Neumaier's compensated summation: ten thousand terms, compared at 1e-9.
+// Neumaier's compensated summation: sums have ten thousand terms, and are compared at 1e-9.
 class Sum {
  public:
   void add(double x) {

@@ -39,8 +39,8 @@ class Floors {
     return floors_of(held, sum_);
   }
 
-  // Once more through the tree, from the root: each variable then has the cost of the whole tree
-  // by label, as if it were the root.
+  // A second pass through the tree, from the root. Each variable then has the cost of the whole
+  // tree by label, as if it were the root.
   Result<std::vector<double>> run_for_all(const Monitor& monitor) {
     std::vector<double> floors;
     if (problem_.num_variables() == 0) return floors;
@@ -124,14 +124,14 @@ class Floors {
     for (const uint32_t i : labels(v)) least = std::min(least, theta(v)[i]);
     return least;
   }
-  // Of all edges between v, with label i, and its parent, with label j.
+  // The cost of all edges between v, with label i, and its parent, with label j.
   double between(uint32_t v, uint32_t i, uint32_t j) const {
     double cost = 0;
     for (const auto& [other, e] : adjacent_.of(v))
       if (other == parent_[v]) cost += problem_.edges()[e].a == v ? left(e, i, j) : left(e, j, i);
     return cost;
   }
-  // The minimum cost of v and its subtree where its parent has label j.
+  // The minimum cost of v and its subtree if its parent has label j.
   double below(uint32_t v, uint32_t j) {
     double best = kForbidden;
     for (const uint32_t i : labels(v)) best = std::min(best, theta(v)[i] + between(v, i, j));
@@ -148,8 +148,8 @@ class Floors {
     for (const uint32_t j : labels(parent)) theta(parent)[j] += below(v, j);
   }
 
-  // Adds to each label of v the minimum cost of the rest of its tree. The parent has the cost of
-  // all, so v's share is taken out of it.
+  // Adds to each label of v the minimum cost of the rest of its tree. The parent's costs include
+  // v's subtree, which is subtracted.
   void unfold(uint32_t v) {
     const uint32_t parent = parent_[v];
     std::vector<double> rest;

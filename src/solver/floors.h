@@ -19,8 +19,8 @@ Result<std::vector<double>> label_floors(const PlacementProblem& problem,
                                          const Certificate& certificate, uint32_t variable,
                                          const Monitor& monitor);
 
-// By label of all variables, concatenated, in the time of two. One tree serves all variables, so a
-// floor may be lower than label_floors() has it.
+// By label of all variables, concatenated, in the time of two calls of label_floors(). One tree
+// serves all variables, so a floor may be lower than that of label_floors().
 Result<std::vector<double>> all_label_floors(const PlacementProblem& problem,
                                              const Certificate& certificate,
                                              const Monitor& monitor);

@@ -13,18 +13,18 @@ namespace shw::solver {
 namespace {
 
 constexpr uint32_t kNowhere = UINT32_MAX;
-constexpr int kRadius = 2;           // in edges, in which variables of equal layers look alike
-constexpr size_t kFewestLayers = 6;  // that are worth a search
+constexpr int kRadius = 2;           // in edges: the neighbourhood that is compared
+constexpr size_t kFewestLayers = 6;  // that justify a search
 constexpr size_t kTries = 4;         // of classes of variables
 
-// An edge as one of its ends sees it, without what the other end is.
+// A hash of an edge as seen from one end, without the identity of the other end.
 uint64_t look_of(const PlacementProblem& problem, uint32_t v, const Adjacency::Arc& arc) {
   const auto& e = problem.edges()[arc.edge];
   const bool by_rows = (e.a == v) == (e.transposed == 0);
   return uint64_t{e.matrix} << 2 | uint64_t{by_rows} << 1 | uint64_t{arc.other < v};
 }
 
-// The map from each variable to its like in the next layer.
+// The map from each variable to the corresponding one in the next layer.
 class Shift {
  public:
   explicit Shift(const PlacementProblem& problem)
@@ -70,7 +70,7 @@ class Shift {
     return hash_combine(look_of(problem_, v, arc), looks_[arc.other]);
   }
 
-  // Follows the edges from a variable and its like. False: they contradict each other.
+  // Extends the map along the edges of a variable and its counterpart. False: contradiction.
   bool follow(uint32_t from, uint32_t to) {
     next_.assign(looks_.size(), kNowhere);
     previous_.assign(looks_.size(), kNowhere);
@@ -126,7 +126,7 @@ class Layers {
     number();
   }
 
-  // The layers that all chains have, first and last; nothing if first > last.
+  // The first and the last layer that all chains have; none if first > last.
   std::pair<int32_t, int32_t> common() const {
     std::pair<int32_t, int32_t> range{INT32_MIN, INT32_MAX};
     for (const std::vector<uint32_t>& chain : chains_) {
@@ -137,7 +137,7 @@ class Layers {
     return range;
   }
   int32_t of(uint32_t v) const { return at_[v]; }  // kNoLayer: in none
-  // Its like so many layers further; kNowhere: there is none.
+  // The corresponding variable `by` layers further; kNowhere: there is none.
   uint32_t moved(uint32_t v, int32_t by) const {
     if (at_[v] == kNoLayer) return v;
     const std::vector<uint32_t>& chain = chains_[chain_[v]];
@@ -156,8 +156,8 @@ class Layers {
     chains_.push_back(std::move(chain));
   }
 
-  // Neighbours are in the same layer, where edges do not tell otherwise. Short chains are no
-  // layers' own.
+  // Neighbours belong to the same layer unless an edge leads to another one. Short chains belong to
+  // no layers.
   void number() {
     const uint32_t first = chain_[shift_.seed()];
     if (first == kNowhere) return;
@@ -188,7 +188,7 @@ class Layers {
   std::vector<int32_t> at_;
 };
 
-// Leaves out the layers from `first` to `last`.
+// Removes the layers from `first` to `last`.
 class Folder {
  public:
   Folder(const PlacementProblem& problem, const Layers& layers, int32_t first, int32_t last)
@@ -202,7 +202,7 @@ class Folder {
     for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
       if (!is_left_out(v)) continue;
       out.variable[v] = out.variable[layers_.moved(v, first_ - 1 - layers_.of(v))];
-      // They look alike by hashes of what is around them.
+      // Variables were matched by hashes of their neighbourhoods, so they may still differ.
       if (problem_.num_labels(v) != out.problem.num_labels(out.variable[v])) return std::nullopt;
     }
     if (!fold_edges(out)) return std::nullopt;
@@ -223,7 +223,8 @@ class Folder {
       const auto& e = edges[i];
       by_ends.at(e.a, e.b) = i;
       uint32_t a = e.a, b = e.b;
-      // What leads from the layers before into those left out leads to those behind.
+      // An edge from the layers before into the removed ones is redirected to the layers after
+      // them.
       if (is_before(a) && is_left_out(b)) b = layers_.moved(b, last_ - first_ + 1);
       if (is_before(b) && is_left_out(a)) a = layers_.moved(a, last_ - first_ + 1);
       if (a == kNowhere || b == kNowhere) return false;

@@ -1,4 +1,5 @@
-// Fronts of cost against usage: what an entry of an elimination keeps (fronts.h).
+// Fronts (Pareto sets) of cost against usage, which the entries of an elimination table hold
+// (fronts.h).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace shw::solver {
 
-// A labelling of the variables below an entry: its cost at the prices, and what it uses.
+// A labelling of the variables eliminated below an entry: its cost at the prices, and its usage of
+// the exact rows.
 struct FrontItem {
   double cost;
   std::array<double, kMaxExactRows> use;
@@ -25,16 +27,18 @@ struct FrontItem {
   bool operator==(const FrontItem& other) const = default;
 };
 
-// A row of the budgets that is treated exactly: its number, its price among all costs, its slack.
+// A row of the budgets that is treated exactly: its index, its price, which all costs include, and
+// its slack.
 struct ExactRow {
   size_t index;
   double price, slack;
 };
 
-// Drops items that another is at least as good as: without the rows' prices, and in each row.
+// Drops dominated items: another item costs no more, without the rows' prices, and uses no more in
+// each row.
 class FrontFilter {
  public:
-  // `tolerance`: costs that differ by less are equal.
+  // `tolerance`: costs that differ by less count as equal.
   FrontFilter(const std::vector<ExactRow>& rows, double tolerance)
       : rows_(rows), tolerance_(tolerance) {}
 
@@ -43,8 +47,8 @@ class FrontFilter {
     for (size_t r = 0; r < rows_.size(); ++r) value -= rows_[r].price * item.use[r];
     return value;
   }
-  // Sorts by value as well. Stops, with items missing, where is_over(comparisons) says so. It is
-  // asked every few milliseconds; sorting counts as no comparison.
+  // Also sorts by value. Stops with incomplete items if is_over(comparisons) returns true. It is
+  // called every few milliseconds; sorting does not count as comparisons.
   template <class IsOver>
   Status operator()(std::vector<FrontItem>& items, IsOver is_over) {
     SHW_ASSIGN_OR_RETURN(const bool is_sorted, sort(items, is_over));
@@ -64,12 +68,13 @@ class FrontFilter {
  private:
   using Use = std::array<double, kMaxExactRows>;
   using Valued = std::pair<double, FrontItem>;
-  static constexpr size_t kRun = 1 << 15;  // items that are sorted, or merged, at a time
+  static constexpr size_t kRun = 1 << 15;  // items sorted or merged between calls of is_over
 
   static bool is_before(const Valued& a, const Valued& b) {
     return std::tie(a.first, a.second.use) < std::tie(b.first, b.second.use);
   }
-  // Runs, and then merges of two neighbouring ones, into by_value_. False: it is over.
+  // Merge sort into by_value_: sorts runs, then merges neighbouring runs. False: is_over returned
+  // true.
   template <class IsOver>
   Result<bool> sort(const std::vector<FrontItem>& items, IsOver& is_over) {
     by_value_.clear();
@@ -120,7 +125,7 @@ class FrontFilter {
   const std::vector<ExactRow>& rows_;
   const double tolerance_;
   std::vector<Valued> by_value_, merged_;
-  std::vector<Use> frontier_;  // of the items kept so far, without those that use as much as others
+  std::vector<Use> frontier_;  // usages of the items kept so far, without dominated ones
 };
 
 }  // namespace shw::solver

@@ -65,16 +65,16 @@ class Fronts {
   }
 
  private:
-  // Of one variable, in the order of elimination: tables over `scope`, the variables left that it
-  // has costs with.
+  // The tables of one eliminated variable over `scope`, the remaining variables with which it has
+  // costs.
   struct Bucket {
     uint32_t variable;
     Scope scope;
     std::vector<PlacementProblem::Edge> edges;
     std::vector<uint32_t> children;  // buckets whose tables are minimised here
     size_t size = 1;                 // entries
-    std::vector<double> least;       // cost of the variables below, by entry
-    std::vector<double> outside;     // and of all others, at least
+    std::vector<double> least;       // by entry: minimum cost of the variables below
+    std::vector<double> outside;     // by entry: a lower bound on the cost of all others
     std::vector<uint32_t> first_item;
     std::vector<FrontItem> items;  // fronts, by entry
 
@@ -115,8 +115,8 @@ class Fronts {
     }
   }
 
-  // Calls act(entry, costs by label, children) for each entry. The costs are without those of
-  // children, whose entries are of the first label; those of the others follow.
+  // Calls act(entry, costs by label, children) for each entry. The costs exclude those of children.
+  // Each child is given by its entry for the first label; the entries for the other labels follow.
   template <class Act>
   Result<bool> for_each_entry(const Bucket& b, Act act) {
     std::vector<Scope> tables{b.scope};
@@ -204,8 +204,9 @@ class Fronts {
     }
   }
 
-  // All sums of `first` and one item of each child's front that may be in an answer, unless out of
-  // work. `stages`: also those of the first children only, for answer().
+  // Forms all sums of `first` and one item of each child's front that may be in an answer, unless
+  // the work limit is reached. `stages`: also keeps the sums over the first children only, for
+  // answer().
   Status add_up(const FrontItem& first, std::span<const Child> children, double outside,
                 std::vector<FrontItem>& sums,
                 std::vector<std::vector<FrontItem>>* stages = nullptr) {
@@ -279,7 +280,7 @@ class Fronts {
     std::vector<std::vector<FrontItem>> stages;
     SHW_RETURN_IF_ERROR(add_up({}, roots_, 0, sums, &stages));
     if (out_of_work()) return {std::nullopt};
-    end_cells_ = UINT64_MAX;  // what is found is read off to the end
+    end_cells_ = UINT64_MAX;  // the answer is always read off completely
     const auto best =
         std::ranges::min_element(sums, {}, [&](const FrontItem& i) { return filter_.value(i); });
     if (best == sums.end() || filter_.value(*best) - unpriced_ >= asked_)
@@ -297,7 +298,7 @@ class Fronts {
     return {std::move(answer)};
   }
 
-  // Which items of the children a sum is made of.
+  // Finds the items of the children whose sum is `sum`.
   void take_apart(FrontItem sum, std::span<const Child> children,
                   std::span<const std::vector<FrontItem>> stages,
                   std::vector<std::pair<Child, FrontItem>>& parts) const {
@@ -315,7 +316,7 @@ class Fronts {
     }
   }
 
-  // Finds the label by which an item came into a front; the labels of the scope are chosen.
+  // Finds the label that produced an item of a front, given the labels of the scope.
   Status choose(const Bucket& b, size_t entry, const FrontItem& item, std::vector<uint32_t>& choice,
                 std::vector<std::pair<Child, FrontItem>>& open) {
     std::vector<FrontItem> sums;
@@ -347,7 +348,7 @@ class Fronts {
   Watch& watch_;
   std::vector<double> unary_;                           // at the prices
   std::vector<std::array<double, kMaxExactRows>> use_;  // by label
-  double unpriced_ = 0;  // what costs at the prices are more than with only `rows_` unpriced
+  double unpriced_ = 0;  // costs at the prices minus costs without the prices of `rows_`
   const double tolerance_;
   const double asked_;
   double limit_;  // at the prices

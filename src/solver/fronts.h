@@ -1,10 +1,10 @@
-// Exact minimisation within a few rows of the budgets, the others priced.
+// Exact minimisation within a few rows of the budgets; the other rows are priced.
 //
-// Prices balance a fraction where a whole number of equal layers has to use less. Here variables
-// are eliminated (eliminate.h), and each entry of a table is a front: the costs and usages that no
-// other is better than in both. Sums of equal layers coincide, so fronts stay short, and what the
-// prices prove too expensive is left out. The answer is the optimum if it is within the other rows
-// and these have no prices; otherwise it is a bound.
+// Prices can balance a fraction of equal layers, but in a labelling a whole number of layers must
+// use less. Here variables are eliminated (eliminate.h), and each table entry is a front: the pairs
+// of cost and usage that no other pair dominates. Sums over equal layers coincide, so fronts stay
+// short; items that the prices prove too expensive are dropped. The answer is the optimum if it
+// satisfies the other rows and these have zero prices; otherwise it is a bound.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,13 +18,14 @@
 namespace shw::solver {
 
 struct FrontAnswer {
-  double bound;  // no labelling within the budgets costs less, or all cost `limit`
+  double bound;  // no labelling within the budgets costs less; `limit` if none is below `limit`
   std::vector<uint32_t>
-      choice;  // a labelling of that cost at the prices; empty: none below `limit`
+      choice;  // a labelling of that cost at the prices; empty: none costs less than `limit`
 };
 
-// `exact`: at most kMaxExactRows. `prices`: by row, of those too. `limit`: labellings that cost as
-// much are of no interest. nullopt: takes more than `max_cells` of work, or too much memory.
+// `exact`: at most kMaxExactRows rows. `prices`: of all rows, including exact ones. Labellings that
+// cost `limit` or more are ignored. nullopt: needs more than `max_cells` of work, or too much
+// memory.
 inline constexpr size_t kMaxExactRows = 4;
 Result<std::optional<FrontAnswer>> minimise_within_rows(
     const PlacementProblem& problem, const BudgetRows& rows, std::span<const size_t> exact,

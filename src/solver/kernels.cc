@@ -50,7 +50,7 @@ SHW_MULTIVERSION void min_plus_rows(const double* __restrict m, size_t rows, siz
   }
 }
 
-// In tiles, so that the written cache lines stay resident until they are full.
+// Works in tiles, so that the written cache lines stay in the cache until they are full.
 void transpose(const double* m, size_t rows, size_t cols, size_t stride, double* out,
                size_t out_stride) {
   constexpr size_t kTile = 16;

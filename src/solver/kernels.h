@@ -13,9 +13,9 @@ namespace shw::solver {
 // out[j] = min over s of w[s] + m[s][j]; m is row-major, rows × cols.
 void min_plus(const double* w, size_t rows, const double* m, size_t cols, double* out);
 
-// The same on tables in their original layout: out[j] = min(out[j], w[b] + row[b][j]) for four
-// rows; and out[i] = min over j of w[j] + m[i][j] for each row whose skip[i] is finite, 0 for the
-// others.
+// The same on tables in their original layout. lower_by_rows: out[j] = min(out[j], w[b] +
+// row[b][j]) for four rows b. min_plus_rows: out[i] = min over j of w[j] + m[i][j] for each row i
+// whose skip[i] is finite, and 0 for the others.
 void lower_by_rows(const double* const row[4], const double w[4], size_t cols, double* out);
 void min_plus_rows(const double* m, size_t rows, size_t cols, const double* w, const double* skip,
                    double* out);
@@ -28,11 +28,11 @@ void transpose(const double* m, size_t rows, size_t cols, size_t stride, double*
 bool all_costs(const double* values, size_t n);
 bool all_finite(const double* values, size_t n);
 
-// Of vectors whose size is a multiple of kWide: sum += by · row; and a · b.
+// sum += by · row, and a · b, for vectors whose size n is a multiple of kWide.
 inline constexpr size_t kWide = 8;
 void add_scaled(double* sum, const double* row, double by, size_t n);
 double dot(const double* a, const double* b, size_t n);
-// The derivatives of ½ |max(0, sum + t · change)|² by t.
+// The derivatives of ½ |max(0, sum + t · change)|² with respect to t.
 struct Derivatives {
   double first, second;
 };

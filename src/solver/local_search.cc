@@ -139,8 +139,8 @@ void LocalSearch::grow_somewhere() {
   grow(kSizes[random(std::size(kSizes))]);
 }
 
-// Sets the costs of the members' labels, with those of edges out of the region, and their priced
-// usage. Returns the cells of a pass over the region.
+// Sets the costs of the members' labels, including edges that leave the region, and their priced
+// usage. Returns the cells of one pass over the region.
 uint64_t LocalSearch::price_region() {
   uint64_t cells = 0;
   uint32_t entries = 0;
@@ -191,8 +191,8 @@ LocalSearch::Corner LocalSearch::current_corner() const {
   return now;
 }
 
-// The cheapest labelling where usage costs `scale` times its price: from the leaves to the roots,
-// and back.
+// Finds the cheapest labelling if usage costs `scale` times its price, by dynamic programming from
+// the leaves to the roots and back.
 void LocalSearch::solve_region(double scale, Corner& corner) {
   theta_.resize(base_.size());
   for (size_t i = 0; i < theta_.size(); ++i) theta_[i] = base_[i] + scale * price_[i];
@@ -284,7 +284,7 @@ std::vector<LocalSearch::Part> LocalSearch::parts(const Corner& other) const {
   return result;
 }
 
-// Adopts those parts that pay off and fit.
+// Adopts the parts that reduce the cost and fit.
 void LocalSearch::adopt_parts(const Corner& cheap) {
   std::vector<Part> all = parts(cheap);
   if (all.size() < 2) return;
@@ -293,8 +293,8 @@ void LocalSearch::adopt_parts(const Corner& cheap) {
     if (part.cost < 0 && adopt(cheap, part.members)) gained_ -= part.cost;
 }
 
-// From the cheapest labelling, which does not fit, towards the current one, which does. Returns the
-// work done, as the next.
+// Searches from the cheapest labelling, which does not fit, towards the current one, which does.
+// Returns the work done, as save() does.
 uint64_t LocalSearch::gain() {
   const uint64_t pass = price_region();
   uint64_t work = 3 * pass;
@@ -329,7 +329,7 @@ uint64_t LocalSearch::save() {
   const uint64_t pass = price_region();
   const Corner now = current_corner();
   Corner next;
-  // Between a quarter of the price and four times it.
+  // A random scale between 1/4 and 4.
   solve_region(std::exp2(static_cast<double>(random(1024)) / 256 - 2), next);
   const double gain = now.cost - next.cost;
   if (gain == 0 && next.price >= now.price) return 2 * pass;

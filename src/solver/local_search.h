@@ -4,11 +4,11 @@
 // A region is an induced forest: a few trees of variables that are live together. With all other
 // labels fixed, its cheapest labelling at a price of the budgets follows from one pass over the
 // trees, whatever their size. Two kinds of steps alternate:
-//   gain  makes a region cheaper within what the budgets leave, along the corners of the convex
-//         hull of its cost against its priced usage, then part by part
-//   save  gives up usage that is not worth its price, although the labelling gets dearer, within
-//         a tolerance: what is saved here pays off elsewhere
-// Random numbers depend on nothing but the steps before.
+//   gain  makes a region cheaper within the remaining slack: first moves to corners of the convex
+//         hull of cost against priced usage, then adopts single parts
+//   save  reduces usage that is not worth its price, although the cost rises, within a tolerance:
+//         the slack gained may save more elsewhere
+// Random numbers depend only on earlier steps.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -26,14 +26,14 @@ class LocalSearch {
   // Both must outlive this. No pair of variables may have two edges.
   LocalSearch(const PlacementProblem& problem, const BudgetRows& rows);
 
-  // Begins at this labelling, which is within the budgets.
+  // Starts from this labelling, which must be within the budgets.
   void start(std::span<const uint32_t> choice);
-  // Prices of the rows, as far as known. They guide the search.
+  // Sets estimated prices of the rows, which guide the search.
   void set_prices(std::span<const double> by_row);
-  // How likely each variable is where something can be gained.
+  // Sets, by variable, how likely a change there is to pay.
   void set_focus(std::span<const double> by_variable);
 
-  // For about so many cells of work. `tolerance`: of the cost.
+  // Searches for about `cells` of work. `tolerance`: the rise of the cost that is allowed.
   Status improve(uint64_t cells, double tolerance, Watch& watch);
 
   std::span<const uint32_t> best() const { return best_choice_; }
@@ -50,7 +50,7 @@ class LocalSearch {
     uint32_t parent;  // position in the region; kNone: a root
     uint32_t labels;
     uint32_t offset;  // of its labels in base_ and price_
-    uint32_t best;    // of its labels, for each label of the parent, in argmin_
+    uint32_t best;    // offset in argmin_ of its best label for each label of the parent
     const Arc* to_parent;
   };
   // A labelling of the region.
@@ -60,7 +60,7 @@ class LocalSearch {
   };
   struct Part {
     std::vector<uint32_t> members;
-    double cost = 0;  // of adopting it
+    double cost = 0;  // change of cost if it is adopted
   };
 
   uint64_t random(uint64_t below);
@@ -95,7 +95,7 @@ class LocalSearch {
   RangeSlack slack_;
   std::vector<uint32_t> choice_, best_choice_;
   double gained_ = 0, best_gained_ = 0;  // since the start
-  double allowance_ = 0;                 // how much less than the best is tolerated now
+  double allowance_ = 0;                 // tolerated loss against the best labelling at present
   uint64_t random_state_ = 0, work_ = 0;
 
   // The current region.

@@ -1,5 +1,5 @@
-// Two small open-addressing hash tables for presolve's innermost loop: results by up to three
-// 32-bit keys, and candidates by a 64-bit hash. Insert and find only.
+// Two small open-addressing hash tables for presolve's innermost loop: Memo maps up to three 32-bit
+// keys to a result, HashIndex maps a 64-bit hash to candidates. They support only insert and find.
 #pragma once
 #include <cstdint>
 #include <vector>

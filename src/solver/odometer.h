@@ -1,5 +1,5 @@
-// Steps through all labellings of several variables and maintains the position of each in several
-// tables over some of them.
+// Enumerates all labellings of several variables, and maintains the position of the current
+// labelling in several tables, each over a subset of the variables.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,8 @@ class Odometer {
       for (size_t d = 0; d < scope.size(); ++d)
         strides_[d * tables.size() + t] = stride(problem, tables[t], scope[d]);
   }
-  // How far labels of a variable lie apart in a table; 0: it is not of its scope.
+  // The distance between consecutive labels of a variable in a table; 0: the variable is not in its
+  // scope.
   static size_t stride(const PlacementProblem& problem, std::span<const uint32_t> table,
                        uint32_t variable) {
     size_t step = 1;

@@ -1,5 +1,5 @@
 // Bookkeeping of a branch and bound: the open parts, and the smallest bound of the abandoned ones.
-// Every labelling in neither costs at least as much as the incumbent.
+// Every labelling outside open and abandoned parts costs at least as much as the incumbent.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -22,16 +22,16 @@ class OpenParts {
   Open take_lowest() { return take(std::ranges::min_element(parts_, {}, &Open::bound)); }
   Open take_highest() { return take(std::ranges::max_element(parts_, {}, &Open::bound)); }
 
-  // Gives up a part that is not, or not completely, searched.
+  // Abandons a part that was not searched completely.
   void abandon(double bound) { abandoned_bound_ = std::min(abandoned_bound_, bound); }
-  // Abandons a part if its bound shows that it holds nothing worth finding.
+  // Abandons a part if its bound reaches the cutoff.
   bool prune(double bound) {
     if (bound < search_.cutoff()) return false;
     abandon(bound);
     return true;
   }
   double abandoned_bound() const { return abandoned_bound_; }
-  // Closes all parts; what remains has this bound.
+  // Removes all parts and sets the bound of everything abandoned.
   void settle(double bound) {
     parts_.clear();
     abandoned_bound_ = bound;
@@ -42,8 +42,8 @@ class OpenParts {
     std::ranges::move(other.parts_, std::back_inserter(parts_));
     other.parts_.clear();
   }
-  // A lower bound on every labelling better than the incumbent: it lies in an open or abandoned
-  // part.
+  // A lower bound on the optimum: every labelling better than the incumbent lies in an open or an
+  // abandoned part.
   double bound() const {
     double bound = std::min(search_.cost(), abandoned_bound_);
     for (const Open& o : parts_) bound = std::min(bound, o.bound);

@@ -202,7 +202,7 @@ Status Packer::combine(std::span<const uint32_t> wanted, std::span<const double>
   for (Part& p : all)
     if (p.taken ? p.cost > 0 : p.cost < 0) flip(p);
   if (cost <= 0) return {};
-  for (Part& p : all)  // undo all of them: improving may need several at once
+  for (Part& p : all)  // undo all: an improvement may need several at once
     if (p.taken)
       for (const uint32_t v : members(p)) {
         move(v, choice_[v], other[v]);

@@ -16,14 +16,15 @@ class Packer {
   Packer(const PlacementProblem& problem, const BudgetRows& rows);
 
   // Labels the variables in sweep order, each with the cheapest label that fits the slack left by
-  // those before it. False: hit a forbidden pair, which proves nothing.
+  // those before it. False: no labelling was found because of a forbidden pair; this proves
+  // nothing.
   bool pack(Trws& trws, bool forward);
   // Moves single variables to cheaper labels that fit, until nothing improves.
   Status improve(Watch& watch);
-  // Adopts the parts of another labelling that pay off and fit; the other may violate budgets. The
-  // variables on which the two differ form connected components, each of which can be adopted alone
-  // at a cost known in advance. `prices`, by label, rank them by the budget that they consume.
-  // Never gets worse.
+  // Adopts those parts of another labelling that reduce the cost and fit; the other labelling may
+  // violate budgets. The variables in which both differ form connected components. Each can be
+  // adopted alone, with a change of cost that is known in advance. `prices`, by label, rank them by
+  // the budget that they consume. The cost never rises.
   Status combine(std::span<const uint32_t> other, std::span<const double> prices, Watch& watch);
   // Replaces `other` by the cheaper of both labellings at these prices, component by component;
   // budgets may be violated. Returns its cost without prices.
@@ -40,7 +41,7 @@ class Packer {
  private:
   struct Part {
     uint32_t first, end;   // into the variables
-    double cost, reduced;  // of adopting it; the same plus the priced change in usage
+    double cost, reduced;  // change of cost if adopted; the same plus the priced change in usage
     bool taken = false;
   };
   std::vector<Part> parts(std::span<const uint32_t> other, std::span<const double> prices,

@@ -281,8 +281,8 @@ MaskId Presolver::undominated(uint32_t v) {
   return store_.mask(kept, k);
 }
 
-// Whether j is at least as good as i whatever the neighbours choose. `margin` is the extra cost of
-// i if every neighbour takes `best[arc]`; each arc can only lower it.
+// Whether j is at least as good as i for all labels of the neighbours. `margin` is the extra cost
+// of i if every neighbour takes `best[arc]`; each arc can only lower it.
 bool Presolver::dominates(uint32_t v, uint32_t j, uint32_t i, double margin,
                           std::span<const uint32_t> best) {
   const auto around = arcs(v);

@@ -31,7 +31,7 @@ void PriceBundle::make_room() {
     cuts_.erase(oldest);
     return;
   }
-  // All have weight: the two smallest are merged.
+  // All cuts have weight, so the two of the smallest weights are merged.
   sort_stably(cuts_, {}, [](const Cut& c) { return -c.weight; });
   const Cut last = std::move(cuts_.back());
   cuts_.pop_back();
@@ -57,8 +57,8 @@ double PriceBundle::least(std::span<const double> prices) const {
   return least;
 }
 
-// A row without a price at the centre that no cut overloads keeps the price zero. Of many rows,
-// such as those of a long program, few are others.
+// A row with price zero at the centre that no cut overloads keeps the price zero, and is left out.
+// This holds for most rows of a long program.
 Result<Projection> PriceBundle::project(std::span<const double> centre, double level,
                                         double tolerance, std::vector<double>& prices,
                                         Watch& watch) {

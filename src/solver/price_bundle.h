@@ -18,9 +18,9 @@ namespace shw::solver {
 class PriceBundle {
  public:
   // Adds the cut of a labelling: its cost, and load − slack by row. Duplicates are ignored; when
-  // there are too many, cuts without recent weight are dropped.
+  // there are too many, those that had no weight in recent projections are dropped.
   void add(double cost, std::span<const double> overload);
-  // The model's value at these prices: the cost of the cheapest labelling.
+  // The value of the model at these prices: the minimum over the cuts.
   double least(std::span<const double> prices) const;
 
   // Projects `centre` onto the prices at which every cut is at least `level`, up to `tolerance`.

@@ -40,8 +40,8 @@ double square(std::span<const double> a) {
   return sum;
 }
 
-// Where φ' = linear + d/dt ½ |max(0, sum + t · change)|² is zero, by Newton's method between two
-// ends; at most at `end`. Infinity: nowhere.
+// The t at which φ' = linear + d/dt ½ |max(0, sum + t · change)|² is zero, but at most `end`.
+// Safeguarded Newton method between two bounds. Infinity: there is none.
 double least_along(const double* sum, const double* change, size_t n, double linear, double end) {
   double low = 0, high = kEndless, t = std::min(1.0, end);
   const double at_start = std::abs(linear + positive_part(sum, change, 0, n).first);
@@ -83,7 +83,7 @@ void PriceProjection::move_to_weights() {
   for (double& price : prices_) price = std::max(price, 0.0);
 }
 
-// Of φ by weight: how far the cut is above the level.
+// The derivatives of φ by weight: how far each cut is above the level.
 void PriceProjection::find_slopes(double level) {
   slope_.resize(num_cuts());
   for (size_t k = 0; k < num_cuts(); ++k)
@@ -97,7 +97,7 @@ double PriceProjection::error() const {
   return most;
 }
 
-// By duality.
+// A lower bound on the distance of such prices from the centre, by duality.
 double PriceProjection::distance_at_least(double level) const {
   double twice = square(centre_) - square(prices_);
   for (size_t k = 0; k < num_cuts(); ++k) twice -= 2 * weights_[k] * (cost_[k] - level);
@@ -111,7 +111,7 @@ std::vector<size_t> PriceProjection::moving_weights() const {
   return moving;
 }
 
-// Of φ by each pair of the moving weights; zero for others.
+// The second derivatives of φ by each pair of the moving weights.
 std::vector<double> PriceProjection::curvatures(std::span<const size_t> moving) const {
   const size_t n = moving.size();
   std::vector<double> by_cuts(num_cuts() * num_cuts(), 0), at_row(n);
@@ -125,8 +125,9 @@ std::vector<double> PriceProjection::curvatures(std::span<const size_t> moving) 
   return by_cuts;
 }
 
-// Newton's direction, or if that hardly lowers the slopes, what remains of them: it moves no
-// positive price. Weights of zero do not fall. False: there is no way down.
+// Takes the Newton direction. If that hardly reduces the slopes, takes the remaining slopes
+// instead, a direction that moves no positive price. Weights of zero must not fall. False: there is
+// no descent direction.
 bool PriceProjection::find_direction() {
   std::vector<size_t> moving = moving_weights();
   const std::vector<double> curvature = curvatures(moving);
@@ -169,7 +170,7 @@ PriceProjection::Step PriceProjection::advance(double level) {
     linear += direction_[k] * (cost_[k] - level);
     if (direction_[k] < 0) end = std::min(end, weights_[k] / -direction_[k]);
   }
-  if (is_flat_)  // what is left of positive prices' changes is rounding
+  if (is_flat_)  // the remaining changes of positive prices are rounding errors
     for (size_t r = 0; r < num_rows_; ++r)
       if (prices_[r] > 0) {
         linear += change_[r] * prices_[r];
@@ -197,7 +198,7 @@ Result<Projection> PriceProjection::run(double level, double tolerance, double f
     if (taken == Step::kEndless) return Projection::kNone;
     if (taken == Step::kNoStep) break;
   }
-  // Any prices that reach the level will do, even if nearer ones exist.
+  // Any prices that reach the level suffice, even if nearer ones exist.
   return std::ranges::min(slope_) >= -tolerance ? Projection::kFound : Projection::kUnknown;
 }
 

@@ -8,10 +8,11 @@
 //   φ(μ) = ½ |max(0, centre + Σ μ_k g_k)|² + Σ μ_k (cost_k − level)
 //
 // give the nearest ones. φ is convex, and quadratic as long as the same prices are positive. Each
-// step is Newton's, followed to where φ is least along it, over all pieces. Where few prices are
-// positive, cuts depend on each other and Newton's system is singular: then the step goes along
-// weights that move no positive price, until another price rises or a weight is zero. If neither
-// ever happens, no prices reach the level (Farkas' lemma).
+// step follows the Newton direction to the minimum of φ along it, over all quadratic pieces. If few
+// prices are positive, cuts are linearly dependent and the Newton system is singular. Then the step
+// follows a direction of weights that changes no positive price, until another price becomes
+// positive or a weight becomes zero. If neither ever happens, no prices reach the level (Farkas'
+// lemma).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -31,11 +32,11 @@ enum class Projection : uint8_t {
 class PriceProjection {
  public:
   explicit PriceProjection(std::span<const double> centre);
-  // `weight`: where the search begins.
+  // `weight`: the initial weight of the cut.
   void add_cut(double cost, std::span<const double> overload, double weight);
 
-  // Up to `tolerance`, in units of cost. More than `farthest` from the centre, prices are not
-  // wanted. Needs a cut.
+  // `tolerance`: by how much a cut may miss the level, in units of cost. kNone if the prices would
+  // be further than `farthest` from the centre. Needs at least one cut.
   Result<Projection> run(double level, double tolerance, double farthest, Watch& watch);
 
   std::span<const double> prices() const { return std::span(prices_).first(num_rows_); }
@@ -59,7 +60,7 @@ class PriceProjection {
   std::vector<double> centre_;      // padded, like the next four
   std::vector<double> overload_;    // by cut, then row
   std::vector<double> sum_;         // centre + Σ μ g
-  std::vector<double> prices_;      // what is positive of it
+  std::vector<double> prices_;      // max(0, sum_)
   std::vector<double> change_;      // of sum_ along the direction
   std::vector<double> cost_, weights_, slope_, direction_;  // by cut
   bool is_flat_ = false;                                    // the direction moves no positive price

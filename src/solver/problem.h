@@ -28,9 +28,10 @@
 namespace shw::solver {
 
 inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
-inline constexpr double kOptimalGap = 1e-9;  // of the cost: what is within it counts as optimal
+inline constexpr double kOptimalGap = 1e-9;  // relative gap that counts as optimal
 
-// A bound may lie exactly the gap below the cost: what rounding takes is no gap.
+// The bound may be lower than the cost by exactly the gap; a few units in the last place allow for
+// rounding.
 inline bool is_within_gap(double cost, double bound, double gap) {
   constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
   return cost - bound <= (gap + kUlps) * cost;
@@ -61,20 +62,20 @@ class PlacementProblem {
   PlacementProblem& operator=(PlacementProblem&&) noexcept = default;
   // A copy to extend; it shares the tables, which can be large.
   PlacementProblem share() const;
-  // The same matrices, shared likewise, and nothing else.
+  // A problem with only the same matrices, also shared.
   PlacementProblem without_variables() const;
 
-  // Returns the variable's index. Costs may be kForbidden; an empty span is refused by validate().
+  // Returns the variable's index. Costs may be kForbidden; validate() rejects an empty span.
   uint32_t add_variable(std::span<const double> unary);
   void add_unary(uint32_t variable, std::span<const double> costs);  // adds to the existing costs
   // Bitwise equal matrices share one entry.
   uint32_t add_matrix(uint32_t rows, uint32_t cols, std::span<const double> row_major);
-  // The same without a copy: the caller fills the returned memory and then adds it, before asking
-  // for more.
+  // The same without a copy: the caller fills the memory that room_for_matrix() returns, then calls
+  // add_filled_matrix() before the next room_for_matrix().
   std::span<double> room_for_matrix(uint32_t rows, uint32_t cols);
   uint32_t add_filled_matrix();
   void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
-  // Edge i joins other variables from now on.
+  // Changes the ends and the matrix of edge i.
   void set_edge(uint32_t i, uint32_t a, uint32_t b, uint32_t matrix);
   // Returns the budget's index. A sum may exceed the limit by a relative 1e-12, to allow for
   // rounding.
@@ -82,8 +83,8 @@ class PlacementProblem {
   void add_usage(uint32_t budget, uint32_t variable, uint32_t first, uint32_t end,
                  std::span<const double> per_label);
 
-  // The same with the costs of edge i times scales[i] ≥ 0; further edges keep theirs. What is
-  // forbidden stays so. Tables that are not scaled are shared.
+  // A copy with the costs of edge i multiplied by scales[i] ≥ 0; edges beyond `scales` keep their
+  // costs. Forbidden pairs stay forbidden. Tables that are not scaled are shared.
   PlacementProblem with_scaled_edges(std::span<const double> scales) const;
 
   void reserve(size_t variables, size_t labels, size_t edges);
@@ -125,7 +126,8 @@ class PlacementProblem {
   std::vector<Matrix> matrices_;
   std::vector<double> budget_limits_, usage_pool_;
   std::vector<Usage> usages_;
-  // Chunks never move. Then the matrix being filled, and the free rest of the last chunk.
+  // pool_: chunks of memory, which never move. filling_: the matrix being filled. free_: the unused
+  // rest of the last chunk.
   std::vector<std::shared_ptr<double[]>> pool_;
   Matrix filling_{0, 0, nullptr};
   double* free_ = nullptr;
@@ -138,35 +140,38 @@ class PlacementProblem {
 struct WarmStart;  // warm.h
 
 struct SolveOptions {
-  // Sweeps over the whole problem. A count, so that the result does not depend on the clock.
+  // Maximum number of sweeps over the whole problem. It is a count, so that the result does not
+  // depend on the clock.
   uint32_t max_sweeps = 2000;
   // A problem with at least this many cells in distinct tables is wide (survey.h). A deep network
   // of small tables has as many label pairs but few distinct tables, which presolve handles well.
   uint64_t wide_cells = 1 << 22;
   uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination; 0: no elimination at all
   uint64_t max_branch_nodes = 100000;
-  // Of work (SolveStats::cells); after it the incumbent is returned with its bound. Unlike branch
-  // nodes, it limits what a problem of large tables takes.
+  // Maximum work (SolveStats::cells); then the incumbent is returned with its bound. Unlike branch
+  // nodes, it limits the time for problems with large tables.
   uint64_t max_cells = UINT64_MAX;
   uint64_t branch_bytes = 3ull << 30;  // for the branch-and-bound tree, with budgets
-  // For a rough answer: with budgets, a problem of more cells is solved among its likely labels
-  // only, which have about so many (budget_likely.cc), and with work in proportion. 0: never.
+  // For a rough answer to a problem with budgets: a problem with more cells is solved only among
+  // its likely labels, which have about this many cells, with proportional work (budget_likely.cc).
+  // 0: never.
   uint64_t likely_cells = 0;
-  // With budgets, a problem of at least so many cells is huge: before all of its labels are swept
-  // at length, the likely ones tell what the budgets cost (budget_likely.cc).
+  // A problem with budgets and at least this many cells is huge: solves among the likely labels
+  // determine the prices of the budgets before many sweeps over all labels (budget_likely.cc).
   uint64_t huge_cells = 50'000'000;
-  // A branch and bound with budgets that takes so many cells improves its incumbent beside
-  // (budget_improve.h): by default three seconds.
+  // After this much work, a branch and bound with budgets also improves its incumbent
+  // (budget_improve.h). The default is about three seconds.
   uint64_t improve_from = 3'000'000'000;
-  // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard,
-  // and two of them each sweep over a large problem. They affect only the time taken.
+  // Maximum number of threads; 0: the number of cores. Threads share a problem with budgets once it
+  // proves hard, and two threads share each sweep over a large problem. They affect only the time
+  // taken.
   uint32_t threads = 1;
-  TaskExecutor tasks = {};  // runs what other threads do; none: threads are started
+  TaskExecutor tasks = {};  // runs the work of other threads; empty: threads are started
   Deadline deadline = {};   // when it expires, the incumbent is returned with proven = false
-  // Only a labelling that costs less is of interest, with budgets; FAILED_PRECONDITION: proven that
-  // there is none.
+  // With budgets: the solver looks only for labellings that cost less. FAILED_PRECONDITION: there
+  // is provably none.
   double cost_below = kForbidden;
-  bool use_lp_solve = true;           // false: as if it were not installed
+  bool use_lp_solve = true;           // false: behave as if it were not installed
   double relative_gap = kOptimalGap;  // proven if cost − bound ≤ relative_gap · |cost|
   // The result of solving a nearly identical problem: same variables and labels, different costs or
   // limits. Saves work without weakening the proof; ignored if it does not fit. May be null.
@@ -179,7 +184,7 @@ struct SolveStats {
   uint64_t labels = 0, labels_after_presolve = 0;
   uint32_t variables_after_presolve = 0;
   uint32_t sweeps = 0, core_variables = 0, branch_nodes = 0;
-  uint64_t cells = 0;  // the work, which depends on no clock: pairs of labels looked at
+  uint64_t cells = 0;  // the work, independent of the clock: pairs of labels looked at
   // lp_solve, the last resort, was needed to close the gap but could not be opened.
   bool lp_solve_missing = false;
   double presolve_s = 0, search_s = 0;  // search: sweeps and everything after them
@@ -202,7 +207,7 @@ struct Solution {
   SolveStats stats;
 };
 
-// The size of a problem: the pairs of labels of all its edges, which a sweep looks at.
+// The size of a problem: the number of pairs of labels of all its edges, which a sweep looks at.
 uint64_t edge_cells(const PlacementProblem& problem);
 
 // Recomputes the cost of a labelling from the problem alone; shares no code with the solver.

@@ -1,11 +1,11 @@
-// The nodes of a sweep that may be processed now, for several threads: those whose neighbours in
-// front of them in the sweep are done. Any order that keeps to this leaves what the sweep in order
-// leaves, bit by bit: each node reads what these neighbours left, and writes where nobody else
-// does.
+// Distributes the nodes of a sweep to several threads. A node is ready when its neighbours that
+// precede it in the sweep are done. Every such order gives bitwise the same result as the
+// sequential sweep: each node reads only what these neighbours wrote, and writes where no other
+// node does.
 //
-// Counters of what a node waits for, as in any scheduler of task graphs. A thread goes on with a
-// node that it has just made ready, whose messages are in its cache; others wait in a heap by their
-// place in the sweep.
+// As in other task-graph schedulers, a counter for each node holds the number of neighbours that it
+// waits for. A thread continues with a node that it has just made ready, whose messages are in its
+// cache. Other ready nodes are in a heap, ordered by their place in the sweep.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -26,9 +26,10 @@ class ReadyNodes {
 
   ReadyNodes(std::span<const TrwsNode> nodes, const TrwsArc* arcs, int64_t step);
 
-  // The first that is ready; kNone: the others wait for what threads are processing.
+  // Takes the first ready node; kNone: all remaining nodes wait for nodes in progress.
   uint32_t take();
-  // What has become ready with this node: one is returned, to go on with, the others can be taken.
+  // Marks a node as done. Of the nodes that become ready, returns one to continue with, and adds
+  // the others to those that take() returns.
   uint32_t finish(uint32_t node);
   bool is_over() const { return left_.load(std::memory_order_acquire) == 0 || stopped_; }
   void stop() { stopped_ = true; }

@@ -11,8 +11,8 @@
 namespace shw::solver {
 namespace {
 
-// The rows' slacks differ and a budget has one limit, so another variable, without a choice, uses
-// the rest.
+// A budget has one limit, but the slacks of its rows differ. So an additional variable with one
+// label uses the difference.
 void add_budget(const BudgetRows& rows, std::span<const std::vector<uint32_t>> labels,
                 PlacementProblem& core) {
   const auto n = static_cast<uint32_t>(rows.size());
@@ -54,8 +54,7 @@ PlacementProblem core_of(const PlacementProblem& problem, const BudgetRows& rows
   return core;
 }
 
-// The labels among which so many of the lowest ranks are, by variable: that many of each, so that
-// the others need not be sorted.
+// The number of labels per variable that must be sorted to find the labels of the lowest ranks.
 size_t depth_of(const PlacementProblem& problem, std::span<const double> marginals,
                 size_t least_labels) {
   std::vector<size_t> variables;  // by number of labels

@@ -49,8 +49,9 @@ Result<double> Relaxation::sweep(bool is_rounded) {
   return last_;
 }
 
-// Updates the running averages with the labelling of the last sweep. Where it has forbidden pairs,
-// it still tells which rows are overloaded; Trws::choice() may then belong to prices long gone.
+// Updates the running averages with the labelling of the last sweep. Even if that labelling has
+// forbidden pairs, it shows which rows are overloaded. Trws::choice() may then belong to much
+// earlier prices.
 void Relaxation::observe() {
   if (trws_.cost() == kForbidden)
     trws_.last_choice(last_choice_);
@@ -130,8 +131,8 @@ Result<bool> Relaxation::bundle_step(double cost) {
   return true;
 }
 
-// If all cuts are high at the current prices, either the prices are good or the sweeps have not
-// converged there. Sweeps again while that helps, then takes a step along the average.
+// If all cuts reach the level at the current prices, either the prices are good or the sweeps have
+// not converged there. Sweeps again while that helps, then takes a step along the average.
 Status Relaxation::sweep_or_step(double cost, double level) {
   if (!sweeps_again_) {
     sweeps_again_ = true;

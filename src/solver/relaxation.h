@@ -58,7 +58,7 @@ class Relaxation {
   // How often each label occurred in recent labellings; concatenated by variable.
   std::span<const float> frequency() const { return frequency_; }
 
-  // Moves to these prices; sweep() next.
+  // Moves to these prices; call sweep() next.
   void set_prices(std::span<const double> prices);
 
  private:
@@ -73,9 +73,9 @@ class Relaxation {
   PriceBundle bundle_;
   std::vector<double> centre_;  // of the projections
   uint32_t idle_bundle_steps_ = 0;
-  bool sweeps_again_ = true;     // sweep at the same prices once more if all cuts are high there
-  double ceiling_ = kForbidden;  // upper bound of L(λ), according to the bundle
-  std::vector<uint32_t> last_choice_;  // the labelling that the averages took last
+  bool sweeps_again_ = true;           // once more at the same prices, if all cuts reach the level
+  double ceiling_ = kForbidden;        // upper bound of L(λ), according to the bundle
+  std::vector<uint32_t> last_choice_;  // the labelling last added to the averages
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
   double step_fraction_ = 0.3, scale_ = 0;
   uint32_t failures_ = 0, observed_ = 0;

@@ -1,6 +1,6 @@
 // Min-plus products over tables rounded down to 16 bits: a quarter of the memory that a sweep
-// reads, and four times as many cells per instruction. Rounding down can only lower a message, and
-// a lower message leaves the table that it is taken out of ≥ 0; so bounds stay valid (trws.h).
+// reads, and four times as many cells per instruction. Rounding down can only lower a message.
+// Subtracting a lower message leaves the table ≥ 0, so bounds stay valid (trws.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct RoundedTable {
   double unit = 0;  // a power of two, so that scaling is exact
 };
 
-// The stride of a rounded row of so many cells.
+// The stride of a rounded row with this many cells.
 inline size_t rounded_stride(size_t cells) {
   return (cells + kRoundedLanes - 1) / kRoundedLanes * kRoundedLanes;
 }

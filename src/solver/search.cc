@@ -14,8 +14,8 @@ namespace {
 using namespace parameters::search;
 
 // Whether rebuilding the tables without labels that cannot improve on the incumbent pays off within
-// the expected number of sweeps: a third of those done, but no more than closing the gap at the
-// last sweep's pace would take.
+// the expected number of further sweeps. Expected are a third of those done, but no more than would
+// close the gap at the pace of the last sweep.
 bool dropping_pays(const Trws& trws, double limit, size_t edges, uint32_t sweeps,
                    double sweeps_to_close) {
   const auto cells = static_cast<double>(trws.cells());

@@ -1,5 +1,5 @@
-// State shared by the phases of a solve: the incumbent, and the chain of presolved stages that
-// leads from a sub-problem back to the input.
+// State shared by the phases of a solve: the incumbent, the bound, and the chain of presolved
+// stages from a sub-problem back to the input.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -40,12 +40,12 @@ class ByteCount {
   uint64_t bytes_ = 0;
 };
 
-// A presolved problem and its origin: the root problem, or a subset of another stage's labels. A
-// labelling costs `constant` more in the root problem.
+// A presolved problem and its origin: the root problem, or a subset of the labels of another stage.
+// A labelling's cost in the root problem is higher by `constant`.
 struct Stage {
   std::shared_ptr<const Stage> parent;  // null: the root problem was presolved
-  // By label of what was presolved, concatenated by variable: the parent's label; and where the
-  // variables begin.
+  // `label`: by label of the problem that was presolved, concatenated by variable: the parent's
+  // label. `first_label`: by variable: its offset in `label`.
   std::vector<uint32_t> label;
   std::vector<uint64_t> first_label;
   PlacementProblem problem;
@@ -59,7 +59,7 @@ std::vector<uint32_t> labels_in(const Stage& root_stage, std::span<const uint32_
 
 // Why the sweeps ended.
 enum class Verdict {
-  kClosed,   // the stage holds nothing below the cutoff
+  kClosed,   // no labelling of the stage is below the cutoff
   kStalled,  // the bound has stalled or the sweeps are used up
   kExpired,  // the time limit expired
 };
@@ -124,15 +124,16 @@ class Search {
   void keep_floors() { keeps_floors_ = true; }
   // By label of the root problem; −∞: unknown. Empty: none are known.
   std::vector<double> take_floors() { return std::move(floors_); }
-  // What a warm start goes on from, of a huge root.
+  // Keeps the messages of a huge root for a warm start.
   void keep_messages(const Stage& root_stage, Trws& trws);
   const std::shared_ptr<const WarmMessages>& messages() const { return messages_; }
   // `trws` has swept the root stage, with costs shifted by `offset`.
   void record_floors(const Stage& stage, const Trws& trws, double offset);
 
-  // Sweeps at most max_sweeps times, and only while the bound rises by this share of the gap in a
-  // dozen sweeps. `is_root`: the stage's bound is the whole problem's, and is reported. While there
-  // are many cells, only every so many sweeps read exact costs, the others rounded ones.
+  // Sweeps at most max_sweeps times, and only while the bound rises by the share `stall_share` of
+  // the gap in a dozen sweeps. `is_root`: the stage's bound is that of the whole problem, and is
+  // reported. While there are many cells, one of `exact_every` sweeps reads exact costs, the others
+  // rounded ones.
   Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, double stall_share,
                           bool is_root, uint32_t exact_every = 1);
 
@@ -157,7 +158,7 @@ class Search {
   double bound_ = -kForbidden;
 };
 
-// The best labelling found of a sub-problem, as labels of that problem; empty: none.
+// The best labelling found for a sub-problem, in labels of that problem; empty: none.
 Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const SolveOptions& options,
                                       Watch& watch);
 
@@ -165,13 +166,13 @@ Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const Solve
 Status close_gap(Search& search, std::shared_ptr<const Stage> root);
 
 // The same for problems with budgets, including the presolve of the root (budget_close.cc).
-// FAILED_PRECONDITION: no labelling is within the budgets. `is_rough`: for a good labelling rather
-// than a proof.
+// FAILED_PRECONDITION: no labelling is within the budgets. `is_rough`: aims at a good labelling,
+// not at a proof.
 Status close_gap_within_budgets(Search& search, const PlacementProblem& root,
                                 bool is_rough = false);
 
 // Solves a core of at most `max_binaries` labels as a MILP (lp_solve.cc) and offers its answer to
-// the search. True: found the optimum, or nothing is below the cutoff. False: otherwise, or
+// the search. True: found the optimum, or no labelling is below the cutoff. False: otherwise, or
 // lp_solve is not installed, which the statistics report.
 Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max_binaries);
 

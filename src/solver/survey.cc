@@ -13,7 +13,7 @@ using namespace parameters::survey;
 
 constexpr double kSurveyRounding = 1e-13;  // of the bound: plain sums of some thousand terms
 
-// Of all edges, with so many labels of each variable.
+// The cells of all edges, given the number of labels of each variable.
 uint64_t cells_among(const PlacementProblem& problem, std::span<const uint64_t> labels) {
   uint64_t cells = 0;
   for (const auto& e : problem.edges()) cells += labels[e.a] * labels[e.b];
@@ -89,8 +89,8 @@ class Surveyor {
     }
   }
 
-  // Sweeps over a part until they stall, and goes on from its messages. What has no partner there
-  // may have one here, so that infinite ones are not taken.
+  // Sweeps over a part until it stalls, and continues from its messages. Infinite messages are not
+  // taken, since a label without an allowed pair in the part may have one in the whole problem.
   Status follow(const RestrictedProblem& part) {
     const Watch::Part quiet(watch_);
     Surveyor inner(part.problem, watch_);
@@ -258,7 +258,8 @@ std::vector<double> marginals_by_label(const PlacementProblem& problem, const Tr
   return marginals;
 }
 
-// 0: none. Halves the labels in question until none is left, so each is looked at twice on average.
+// 0: no such limit. Bisects the set of undecided labels until it is empty, so each label is visited
+// twice on average.
 double likely_limit(const PlacementProblem& problem, std::span<const double> marginals,
                     uint64_t max_cells) {
   struct Label {

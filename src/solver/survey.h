@@ -7,9 +7,9 @@
 // min-marginal for every label. The few labels with small marginals form a small problem; its
 // optimum is an incumbent that eliminates nearly all other labels.
 //
-// A few sweeps tell which labels these are. Sweeps over them alone take next to no time, and where
-// their messages come to, sweeps over all labels go on: they have less far to go. They end where
-// the incumbent leaves few labels.
+// A few sweeps determine these labels. Sweeps over them alone take almost no time. Sweeps over all
+// labels then continue from the resulting messages, and need fewer iterations. They end when the
+// incumbent leaves few labels.
 #pragma once
 #include <span>
 #include <vector>
@@ -28,14 +28,15 @@ struct Survey {
   double bound = -kForbidden;    // no labelling costs less; kForbidden: none exists
   std::vector<uint32_t> choice;  // the best labelling found; empty: none
   uint32_t sweeps = 0;
-  bool leaves_few = false;  // labels that could cost less than the incumbent of LikelyLabels
+  bool leaves_few = false;  // few labels may be in a cheaper labelling than that of LikelyLabels
 };
 
 // The number of cells in all distinct tables.
 uint64_t table_cells(const PlacementProblem& problem);
 
-// The part of a problem that likely_part() makes of so many cells, which a survey asks for once.
-// `cost_below`: what a labelling of the whole must cost less than, once the part is solved.
+// How a survey solves the problem restricted to likely labels, once. `cells`: the size of that part
+// (likely_part()). `cost_below`: solves the part and returns a cost; labellings of the whole
+// problem must cost less.
 struct LikelyLabels {
   uint64_t cells = 0;
   FunctionRef<Result<double>(const RestrictedProblem& part)> cost_below;
@@ -45,15 +46,15 @@ struct LikelyLabels {
 Result<Survey> survey(const PlacementProblem& problem, Watch& watch,
                       const LikelyLabels* likely = nullptr);
 
-// The marginals of a sweep, by label as a survey's; of labels that were dropped: infinite; of
-// variables that are folded: minus infinity.
+// The marginals of a sweep, indexed as Survey::marginals. Labels that were dropped have plus
+// infinity, labels of folded variables minus infinity.
 std::vector<double> marginals_by_label(const PlacementProblem& problem, const Trws& trws);
-// The largest limit that leaves no more than `max_cells` cells to the labels whose marginal is at
-// most that.
+// The largest limit such that the labels whose marginal is at most the limit have at most
+// `max_cells` cells.
 double likely_limit(const PlacementProblem& problem, std::span<const double> marginals,
                     uint64_t max_cells);
-// The labels whose marginal is at most the largest limit that leaves no more than `max_cells`
-// cells; those with marginal zero in any case. Costs are the original ones.
+// The problem restricted to the labels whose marginal is at most likely_limit(); labels with
+// marginal zero are always included. Costs are the original ones.
 RestrictedProblem likely_part(const PlacementProblem& problem, std::span<const double> marginals,
                               uint64_t max_cells);
 

@@ -8,10 +8,10 @@
 // minimum zero again. All tables are then ≥ 0, so the amount moved is a lower bound on the optimum.
 // In exact arithmetic the bound never falls.
 //
-// A variable that follows from its two neighbours, such as one that says what is copied beside an
-// edge (placement/memory_copies.cc), makes a triangle with the edge between them. Messages go round
-// it, and bounds rise slowly. Folds::kYes adds the costs of its labels to those of the edge in
-// place of it: then chains remain chains.
+// A variable whose label follows from the labels of its two neighbours, such as one for the copies
+// at an edge (placement/memory_copies.cc), forms a triangle with the edge between them. Messages
+// circulate in the triangle, and bounds rise slowly. Folds::kYes replaces the variable: the costs
+// of its labels are added to those of the edge. So chains remain chains.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -61,15 +61,16 @@ class Trws {
   void last_choice(std::vector<uint32_t>& choice) const;
   // No labelling with a dropped label costs less than this.
   double dropped_bound() const { return dropped_bound_; }
-  // Starts where another got to: each edge has the messages of one of the other's edges, the first
-  // end those of its first end. None has dropped labels or folded variables.
+  // Starts from the messages of `from`: each edge takes those of the edge `edge_of_other[edge]` of
+  // `from`, whose ends have the same order. Neither problem may have dropped labels or folded
+  // variables.
   void take_messages(const Trws& from, std::span<const uint32_t> edge_of_other);
-  // From one variable to another, along an edge between them: by remaining label of `to`.
+  // The message from one variable to another along an edge; `costs` is by remaining label of `to`.
   struct Message {
     uint32_t from, to;
     std::span<double> costs;
   };
-  // All of them, to read or to replace: any messages are valid.
+  // All messages. The caller may change them, since any messages are valid.
   std::vector<Message> messages();
   // Offers a labelling found elsewhere.
   void offer(std::span<const uint32_t> choice, double cost);
@@ -79,8 +80,8 @@ class Trws {
   void reprice(std::span<const double> by_label);
   // Builds a labelling in sweep order. pick(v, costs) chooses for each variable; the costs of its
   // remaining labels combine the labels of earlier variables with the messages from later ones.
-  // Labels are positions among the remaining ones. Call it between sweeps only.
-  // Variables that are folded follow at once from their neighbours: their labels must fit, too.
+  // Labels are positions among the remaining ones. Call it between sweeps only. The label of a
+  // folded variable follows from its neighbours; fits(variable, label) says whether it is allowed.
   template <class Pick, class Fits>
   void decode(bool forward, Pick pick, Fits fits, std::vector<uint32_t>& choice);
 
@@ -100,7 +101,7 @@ class Trws {
   // Whether v is folded into an edge; its marginals are zero then.
   bool is_folded(uint32_t v) const { return !is_folded_.empty() && is_folded_[v] != 0; }
 
-  // The number of cells of all edge tables: now, and if only labels remained that may be in a
+  // The number of cells of all edge tables: at present, and with only those labels that may be in a
   // labelling cheaper than `limit`.
   uint64_t cells() const { return cells_; }
   uint64_t cells_below(double limit) const;
@@ -116,14 +117,14 @@ class Trws {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  // A folded variable, its edges to the ends of the edge between its neighbours, and what labels
-  // it has there, in maps_.
+  // A folded variable, the edge between its neighbours, its edges to the first and the second end
+  // of that edge, and the index in maps_ of its labels.
   struct Fold {
     uint32_t variable, edge;
     uint32_t to_first, to_second;
     uint32_t map;
   };
-  // By cell of an edge's padded table, and of the transpose.
+  // The label of a folded variable, by cell of the edge's padded table and of the transpose.
   struct FoldMap {
     std::vector<uint8_t> label, reverse;
   };
@@ -138,7 +139,7 @@ class Trws {
   Status build(const std::vector<std::vector<uint32_t>>& left);
   void build_nodes();
   struct ArcsOfEdge {
-    uint32_t a, b;  // at its first and its second end; kNone: the edge of a folded variable
+    uint32_t a, b;  // arcs at its first and second end; kNone: an edge of a folded variable
   };
   std::vector<ArcsOfEdge> arcs_of_edges() const;
   Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
@@ -153,7 +154,7 @@ class Trws {
   };
   Sums sums_of(const TrwsSweep& sweep, int64_t step) const;
   uint64_t cells_of(const TrwsNode& node) const;
-  // What a thread writes to while it sweeps.
+  // Temporary memory of one thread during a sweep.
   struct Scratch {
     Rows rows, table;
     Cells rounded;
@@ -183,7 +184,7 @@ class Trws {
   std::vector<TrwsNode> nodes_;
   std::vector<TrwsArc> arcs_;
   const Folds folding_ = Folds::kNo;
-  std::vector<Fold> folds_;                        // by edge, ascending
+  std::vector<Fold> folds_;                        // ascending by edge
   std::vector<uint8_t> is_folded_, is_fold_edge_;  // by variable, by edge; empty: no folds
   std::vector<FoldMap> maps_;
   std::vector<double> fold_costs_;  // at problem_.first_label(v) + label
@@ -194,9 +195,9 @@ class Trws {
   uint32_t widest_ = 0;           // row
   size_t widest_rounded_ = 0, folded_cells_ = 0;
   std::vector<RoundedTable> rounded_;  // by arc; empty: not built
-  bool rounds_ = false;                // the sweep reads the rounded tables
+  bool rounds_ = false;                // the current sweep reads the rounded tables
   uint64_t cells_ = 0;
-  std::vector<std::vector<uint32_t>> given_;  // the labels, until the tables are built
+  std::vector<std::vector<uint32_t>> given_;  // the labels passed in, until the tables are built
   std::vector<uint32_t> decoded_, choice_;
   Status build_status_;  // not OK: building was cancelled, so no sweep is possible
   double cost_ = kForbidden;

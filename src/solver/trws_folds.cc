@@ -20,8 +20,8 @@ uint64_t pair_key(uint32_t a, uint32_t b) {
 
 uint32_t other_end(const PlacementProblem::Edge& e, uint32_t v) { return e.a == v ? e.b : e.a; }
 
-// By label of one end of an edge, a bit for each label of the other, `of`, that costs nothing with
-// it. nullopt: some pair costs something.
+// By label of one end of an edge, the set of labels of the other end, `of`, that are allowed with
+// it at no cost. nullopt: some allowed pair has a cost.
 class FreePairs {
  public:
   static std::optional<FreePairs> create(const PlacementProblem& p, const PlacementProblem::Edge& e,
@@ -38,7 +38,7 @@ class FreePairs {
     return pairs;
   }
 
-  // The one label that costs nothing with both; nullopt: there is none, or there are several.
+  // The only label that costs nothing with both; nullopt: there is none, or there are several.
   std::optional<uint32_t> common(uint32_t x, const FreePairs& other, uint32_t y) const {
     std::optional<uint32_t> label;
     for (uint32_t w = 0; w < words_; ++w) {
@@ -59,9 +59,9 @@ class FreePairs {
 
 }  // namespace
 
-// Finds the variables with two neighbours, which share an edge, where each pair of the neighbours'
-// labels leaves one label, at no cost of the edges to it. Pairs that leave none would be forbidden,
-// and a label might lose its last partner.
+// Finds the variables with two neighbours that share an edge, such that each pair of the
+// neighbours' labels allows exactly one label, at no cost of the two edges. If a pair allowed no
+// label, folding would forbid that pair, and a label might lose its last partner.
 Status Trws::find_folds() {
   if (folding_ == Folds::kNo) return {};
   const auto edges = problem_.edges();
@@ -166,7 +166,8 @@ void Trws::attach_folds(std::span<const ArcsOfEdge> arcs) {
   find_paying_folds();
 }
 
-// Copies cost something only where a budget has a price: more than half of them nowhere.
+// Copies have a cost only if a budget has a price where they are live. More than half of them have
+// none.
 void Trws::find_paying_folds() {
   if (folds_.empty()) return;
   const auto pays = [&](const TrwsFold& fold) {

@@ -76,13 +76,13 @@ SHW_INLINE void add_row(double* sum, const double* row, uint32_t stride) {
   for (size_t j = 0; j < stride; j += kLanes) at(sum + j) += at(row + j);
 }
 
-// The costs of one row of an edge's table, of the variables folded into it.
+// Adds the costs of a variable folded into an edge to one row of the edge's table.
 SHW_INLINE void add_folds(double* sum, const TrwsFold& fold, size_t row, uint32_t stride) {
   const uint8_t* label = fold.reverse + row * stride;
   for (size_t j = 0; j < stride; ++j) sum[j] += fold.costs[label[j]];
 }
 
-// The table of an edge with what is folded into it.
+// The table of an edge, including the costs of variables folded into it.
 SHW_INLINE const double* unfolded(const TrwsArc& arc, uint32_t rows, double* table) {
   if (arc.num_paying == 0) return arc.matrix;
   const size_t cells = size_t{rows} * arc.other_stride;

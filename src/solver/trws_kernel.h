@@ -1,4 +1,4 @@
-// The TRW-S sweep over flat tables, prepared by trws.cc and run by trws_kernel.cc.
+// The data of a TRW-S sweep over flat tables, prepared by trws.cc, and the function that runs it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,9 @@ inline uint32_t padded(size_t labels) {
   return static_cast<uint32_t>((labels + kLanes - 1) / kLanes * kLanes);
 }
 
-// A variable that its two neighbours determine, folded into the edge between them (trws.h): at each
-// pair of their labels, the edge costs what the label of that pair costs.
+// A variable that its two neighbours determine, folded into the edge between them (trws.h). The
+// edge's cost at each pair of labels includes the cost of the folded variable's label for that
+// pair.
 struct TrwsFold {
   const uint8_t* label;    // by cell of TrwsArc::matrix
   const uint8_t* reverse;  // by cell of TrwsArc::reverse
@@ -29,7 +30,7 @@ struct TrwsArc {
   double* out;            // message to the other end, over its labels
   uint32_t other;
   uint32_t other_stride;
-  TrwsFold* folds = nullptr;  // folded into the edge; those first that cost something
+  TrwsFold* folds = nullptr;  // variables folded into the edge; first those with costs
   uint32_t num_folds = 0, num_paying = 0;
 };
 
@@ -45,7 +46,7 @@ struct TrwsNode {
       end_arc;    // arcs to variables before it, then to those after it
   double weight;  // 1 / max(arcs before, arcs after)
 
-  // In a sweep in the direction of `step`: arcs to nodes that it has visited, and to those to come.
+  // In a sweep in direction `step`: the arcs to nodes already visited, and to nodes still to come.
   ArcRange done(int64_t step) const {
     return step > 0 ? ArcRange{first_arc, first_later_arc} : ArcRange{first_later_arc, end_arc};
   }
@@ -55,14 +56,15 @@ struct TrwsNode {
 struct TrwsSweep {
   const TrwsNode* nodes;
   const TrwsArc* arcs;
-  uint32_t* choice;                    // labels decoded during the sweep
-  double* scratch = nullptr;           // three padded rows of the largest variable
-  double* table = nullptr;             // of the largest edge that others are folded into
-  const RoundedTable* rounded;         // by arc; null: all tables are read as they are
+  uint32_t* choice;             // labels decoded during the sweep
+  double* scratch = nullptr;    // three padded rows of the largest variable
+  double* table = nullptr;      // a table of the size of the largest edge with folded variables
+  const RoundedTable* rounded;  // by arc; null: the sweep reads exact costs only
   int16_t* rounded_scratch = nullptr;  // two rows of the largest variable, if any table is rounded
   double* marginals;  // unless null: θ − min θ of every label, node by node, padded rows
-  // What the nodes leave, for their sums in a fixed order: the minima that node q moves out of its
-  // table, at first_slot(q), and out of those of its arcs, behind that; and what its label pays.
+  // Results of the nodes, which are then summed in a fixed order. `moved`: the minimum that node q
+  // moves out of its own table, at first_slot(q), followed by those from the tables of its arcs.
+  // `paid`: the cost of its label.
   double* moved;
   double* paid;
 

@@ -1,4 +1,4 @@
-// Sweeps: in order, or of a large problem on two threads.
+// Runs sweeps sequentially, or for a large problem on two threads.
 #include <cmath>
 #include <thread>
 
@@ -31,7 +31,7 @@ class CompensatedSum {
 
 }  // namespace
 
-// With what one thread writes to.
+// The sweep with the temporary memory of one thread.
 TrwsSweep Trws::with_scratch(TrwsSweep sweep, Scratch& scratch) const {
   if (scratch.rows == nullptr) {
     scratch.rows = make_rows(size_t{3} * widest_, 0);
@@ -119,7 +119,7 @@ Result<double> Trws::run(int64_t step) {
   return bound - kTrwsRounding * std::abs(bound);
 }
 
-// In the order of the sweep, so that they do not depend on threads.
+// Sums in the order of the sweep, so that they do not depend on threads.
 Trws::Sums Trws::sums_of(const TrwsSweep& sweep, int64_t step) const {
   CompensatedSum bound;
   double cost = 0;

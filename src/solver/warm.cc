@@ -62,7 +62,7 @@ bool keeps_budgets(const PlacementProblem& before, const PlacementProblem& now) 
   return true;
 }
 
-// No labelling costs less.
+// A lower bound on the cost of any labelling.
 double least_floor(const PlacementProblem& problem, std::span<const double> floors) {
   double least = -kForbidden;
   for (uint32_t v = 0; v < problem.num_variables(); ++v) {

@@ -2,10 +2,10 @@
 // a budget moves.
 //
 // A sweep gives every label a floor: a lower bound on the cost of any labelling with it. Floors
-// remain valid if labels are forbidden or become dearer, edges are added or budgets are tightened.
-// If labels became cheaper, floors minus the sum of the decreases are valid. The next solve
-// therefore searches only labels with low floors, a few thousand out of a hundred thousand; its
-// result is optimal if it costs less than the floors of all other labels.
+// remain valid if labels are forbidden or become more expensive, edges are added or budgets are
+// tightened. If labels became cheaper, floors minus the sum of the decreases are valid. The next
+// solve therefore searches only labels with low floors, a few thousand out of a hundred thousand;
+// its result is optimal if it costs less than the floors of all other labels.
 #pragma once
 #include <memory>
 #include <vector>
@@ -23,15 +23,15 @@ struct WarmStart {
   // are known.
   std::vector<double> floors;
   std::vector<BudgetPrice> prices;
-  // At these prices, of a huge problem; null: none are kept. They are used even where the rest does
-  // not fit, as if variables were added.
+  // The messages at these prices, for a huge problem; null: none are kept. They are used even if
+  // the rest does not fit, for instance because variables were added.
   std::shared_ptr<const WarmMessages> messages = nullptr;
 };
 
-// Whether it belongs to a problem with the same numbers of variables and labels and is consistent.
-// Does not compare costs.
+// Whether `warm` is consistent and belongs to a problem with the same numbers of variables and
+// labels. Does not compare costs.
 bool fits(const WarmStart& warm, const PlacementProblem& problem);
-// The floors as they hold for this problem, which it must fit; empty: they do not hold.
+// The floors as valid for this problem, which `warm` must fit; empty: they are not valid.
 std::vector<double> floors_for(const WarmStart& warm, const PlacementProblem& problem);
 
 }  // namespace shw::solver

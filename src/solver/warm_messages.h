@@ -1,8 +1,8 @@
-// The messages of a root, for the root of a nearly identical problem.
+// Saves the messages of a root for the root of a nearly identical problem.
 //
-// Sweeps over a huge problem converge slowly, and any messages are valid. So where only limits
-// change, or variables are added, the sweeps go on where they were. Messages are kept by variables
-// and labels of the input, as presolve may leave others the next time.
+// Sweeps over a huge problem converge slowly, and any messages are valid. So if only limits change,
+// or variables are added, the sweeps continue from the saved messages. These are indexed by
+// variables and labels of the input, since presolve may keep others the next time.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,14 +14,14 @@ namespace shw::solver {
 
 class WarmMessages {
  public:
-  // `undo`: leads from the variables that `trws` sweeps back to those of `root`.
+  // `undo`: maps the variables that `trws` sweeps to those of `root`.
   WarmMessages(const PlacementProblem& root, const Postsolve& undo, Trws& trws);
 
-  // Those of edges that are not known stay as they are. Returns the share that is known.
+  // Copies the saved messages to `trws`; others stay unchanged. Returns the share that was known.
   double give(const PlacementProblem& root, const Postsolve& undo, Trws& trws) const;
 
  private:
-  // Those into the end of an edge that is the second of these variables.
+  // The message from one variable to another along an edge.
   struct Into {
     uint32_t from, to;
     uint32_t labels;  // of the second

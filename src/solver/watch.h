@@ -1,8 +1,8 @@
 // Cancellation and time limit, polled by every long loop of the solver.
 //
 // Loops report their work in table cells (about a nanosecond each). The cancel flag and the clock
-// are read once enough work has accumulated, so poll() is cheap enough for inner loops. A raised
-// flag is an error and propagates; an expired deadline is not: phases return what they have.
+// are read only after enough work has accumulated, so poll() is cheap enough for inner loops. A
+// raised flag is an error and propagates; an expired deadline is not: phases return what they have.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -34,7 +34,7 @@ class Watch {
     done_ += std::exchange(gathered_, 0);
     return look();
   }
-  // At once: of work that is not counted.
+  // Checks at once, for work that is not counted.
   Status look() {
     look_at_clock();
     if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
@@ -58,7 +58,7 @@ class Watch {
    private:
     Watch& watch_;
   };
-  // While one exists, work beyond so many cells is out of time, whatever the clock says.
+  // While one exists, expired() is true after this much more work, whatever the clock says.
   class WorkLimit {
    public:
     WorkLimit(Watch& watch, uint64_t cells) : watch_(watch), before_(watch.limit_) {
@@ -73,7 +73,7 @@ class Watch {
     Watch& watch_;
     const uint64_t before_;
   };
-  const Threads& threads() const { return threads_; }  // that work may use, this one included
+  const Threads& threads() const { return threads_; }  // that work may use, including this one
   bool expired() const { return is_late() || cells() >= limit_; }
   bool is_late() const { return expired_; }             // by the clock
   uint64_t cells() const { return done_ + gathered_; }  // all work so far, independent of the clock

@@ -37,7 +37,7 @@ Source source_of(const Graph& graph, NodeId n) {
   return source;
 }
 
-// What a region states, as far as ties depend on it.
+// What a region states that matters for ties.
 struct Stated {
   size_t num_alternatives, num_outs;
 };

@@ -140,7 +140,8 @@ StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes,
     }
     return true;
   };
-  // On a mesh dim of one rank all placements are the same. The reference planner tells them apart.
+  // On a mesh dim of one rank, all placements are equivalent. The reference planner distinguishes
+  // them.
   const auto is_needed = [&](std::span<const Placement> rule, int m) {
     return mode == Rules::kCompat || mesh.size(m) > 1 ||
            std::ranges::all_of(rule, [](Placement p) { return p.is_replicate(); });

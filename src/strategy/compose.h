@@ -1,4 +1,4 @@
-// From the rules for one mesh dim to strategies for the whole mesh.
+// Composes the rules for one mesh dim into strategies for the whole mesh.
 #pragma once
 #include <array>
 #include <optional>
@@ -30,9 +30,9 @@ struct PartialKinds {
 
 // Shapes of results, then operands; nullptr if the tensor is absent (its layout is ignored).
 // `produced`, unless empty, states the partial placements in which each operand can be produced.
-// Rules that require another one are dropped per mesh dim, before the product. (Under `compat`,
-// which converts partials into each other for free, rules that require a partial of a value that
-// never is one.)
+// Rules that require another one are dropped per mesh dim, before the product. (`compat` converts
+// partials into each other for free. So it only drops rules that require a partial of a value that
+// is never partial.)
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
                       Rules mode, std::span<const PartialKinds> produced = {});
 

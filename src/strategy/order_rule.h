@@ -10,9 +10,10 @@ namespace shw {
 
 struct OrderRule {
   NodeId node;
-  // Asked with all layouts of the node, in one order.
+  // Called with all layouts of the node, under one shard order.
   std::function<bool(std::span<const Layout> results, std::span<const Layout> operands)> allows;
-  // It states orders that hold. They may differ from the default at inputs and outputs too.
+  // The node states orders that must hold. They may differ from the default even at inputs and
+  // outputs.
   bool states_orders = false;
 };
 

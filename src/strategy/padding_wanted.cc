@@ -22,7 +22,7 @@ double neutral(ReduceOp op) {
   return 0;
 }
 
-// The reduction over an unevenly cut dim, if the op is one.
+// The reduction of the op over an unevenly cut dim; nullopt: it has none.
 std::optional<ReduceOp> reduces(const Graph& graph, const Mesh& mesh, NodeId n,
                                 std::span<const Layout> operand_layouts,
                                 std::span<const Layout> result_layouts) {
@@ -54,7 +54,7 @@ std::optional<double> padding_wanted(const Graph& graph, const Mesh& mesh, NodeI
                                      std::span<const Layout> results) {
   const TensorType& type = graph.type(graph.operands(n)[k]);
   if (is_evenly_sharded(type.shape, lies, mesh)) return std::nullopt;
-  // A kernel that knows where its piece lies leaves out what is not its own.
+  // A kernel that knows the position of its piece ignores the padding.
   const std::optional<PlacedTensor> placed = placed_tensor(graph, n);
   const bool knows = placed && !placed->is_result && placed->at == k;
   if (const auto op = reduces(graph, mesh, n, operands, results); op && !knows) return neutral(*op);

@@ -1,12 +1,13 @@
-// What must be in the padding of uneven pieces.
+// Decides which value must fill the padding of uneven pieces.
 //
-// A piece is as large as rank 0's; what the last ranks lack is padding at the end, and may hold
-// anything. An op that keeps a cut dim leaves it where it is. An op that sums over a cut dim – its
-// result is partial on that mesh dim – would add it, so its operands are filled before: with zeros
-// for a sum (all of them: zero times what is no number is none), else with what changes no maximum,
-// minimum or product. And integers are filled with zeros always: they may be indices.
+// All pieces have the size of rank 0's. On the last ranks, the end of a piece may be padding with
+// undefined contents. An op that keeps a cut dim leaves the padding in place. An op that reduces
+// over a cut dim, so that its result is partial on that mesh dim, would include the padding. So its
+// operands are filled first. For a sum, all operands are filled with zeros, since zero times NaN is
+// NaN. For a maximum, minimum or product, the value is one that does not change the result.
+// Integers are always filled with zeros, because they may be indices.
 //
-// Lowering fills (lowering/padding.h), and the planner charges for it.
+// Lowering fills the padding (lowering/padding.h), and the planner charges for it.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,8 +17,8 @@
 
 namespace shw {
 
-// Of operand `k` of the node, which lies as `lies`; nullopt: it has no padding, or anything will
-// do. `operands`, `results`: the node's layouts; of all its operands and results.
+// The value for operand `k` of the node, which has layout `lies`. nullopt: it has no padding, or
+// any value will do. `operands`, `results`: the layouts of all operands and results of the node.
 std::optional<double> padding_wanted(const Graph& graph, const Mesh& mesh, NodeId node, size_t k,
                                      const Layout& lies, std::span<const Layout> operands,
                                      std::span<const Layout> results);

@@ -22,7 +22,7 @@ class ShardOrders {
   // parameters keep the default order, which callers expect. On up to three mesh dims all other
   // nodes are offered in all orders. On more, only parameters, gradients and values derived from
   // them alone are; elsewhere this would double the strategies to almost no benefit. `ordered`
-  // nodes, for which an order was asked, are offered in all orders wherever they stand.
+  // nodes, for which the user states an order, are always offered in all orders.
   bool offered(NodeId n) const { return offered_[n.v]; }
 
   // Adds each strategy once for every order in which its mesh dims can cut, with the same order for
@@ -34,7 +34,7 @@ class ShardOrders {
  private:
   using Order = std::array<uint8_t, kMaxMeshRank>;
   bool cut_twice(const StrategyTable& table,
-                 size_t row) const;  // some tensor dim, by two mesh dims
+                 size_t row) const;  // two mesh dims cut one tensor dim
 
   const Mesh& mesh_;
   std::vector<Order> orders_;  // of the mesh dims larger than one; the default order is first

@@ -1,10 +1,10 @@
-// What uses of a value have in common: layouts into which it is brought once, and from which
-// several of its uses are served.
+// Versions that uses of a value share: layouts into which the value is brought once, and from which
+// several uses are served.
 //
-// Prices belong to pairs of nodes: a use pays for the way from the choice point behind its value. A
-// program makes each version of a value once, from whichever is the cheapest that is there. Where
-// the two differ, this says how the program goes, so that the planner can price it so, and place
-// the version itself (placement/share_versions.h).
+// Prices belong to pairs of nodes: each use pays for the change of layout from the choice point of
+// its value. But a program makes each version of a value once, from the cheapest version that
+// exists. Where the two differ, SharedVersions describes what the program does. So the planner can
+// use the same prices, and can place the version itself (placement/share_versions.h).
 #pragma once
 #include <algorithm>
 #include <compare>
@@ -26,19 +26,19 @@ struct GraphEdge {
 struct SharedVersions {
   static constexpr uint32_t kAsItLies = UINT32_MAX;
 
-  // What is read: the value of a node as it lies, or a version of it.
+  // What an operand reads: the value of a node in the layout of the node, or a version of it.
   struct Source {
-    NodeId value;  // it, its choice point, or what it is a choice point of
+    NodeId value;  // the node itself, its choice point, or the operand of a choice point
     uint32_t version = kAsItLies;
     bool operator==(const Source&) const = default;
   };
   struct Version {
     Source from;       // the node, or an earlier version of it
-    Layout layout;     // on the way to several
-    GraphEdge reader;  // one of these
-    GraphEdge like;    // an edge that carries `from`, to price it by
+    Layout layout;     // on the routes to several uses
+    GraphEdge reader;  // one of these uses
+    GraphEdge like;    // an edge that carries `from`; the version is priced like it
   };
-  // An operand that is not read from the node behind it.
+  // An operand that is read from `from` rather than from its node in the graph.
   struct Read {
     GraphEdge edge;
     Source from;
@@ -47,11 +47,11 @@ struct SharedVersions {
 
   std::vector<Version> versions;
   std::vector<Read> reads;     // sorted by edge
-  std::vector<NodeId> unread;  // choice points in whose layout the program has no version
+  std::vector<NodeId> unread;  // choice points whose layout no version in the program has
 
   bool empty() const { return reads.empty() && unread.empty(); }
   bool is_unread(NodeId alias) const { return std::ranges::binary_search(unread, alias); }
-  // Null: it is read from the node behind it.
+  // Null: the operand is read from its node in the graph.
   const Read* read(const GraphEdge& edge) const {
     const auto at = std::ranges::lower_bound(reads, edge, {}, &Read::edge);
     return at != reads.end() && at->edge == edge ? &*at : nullptr;

@@ -61,7 +61,7 @@ bool keeps_blocks(const Followed& f, const Dims& operand, const Dims& result, co
   return true;
 }
 
-// No 8-bit float is in parts: ranks do not reduce them.
+// 8-bit floats are never partial, since ranks cannot reduce them.
 bool has_parts_of_float8(const OptionalType& type, const Layout& layout) {
   return type && is_float8(type->dtype) &&
          std::ranges::any_of(layout.placement, [](Placement p) { return p.is_partial(); });
@@ -186,7 +186,7 @@ class Enumerator {
     return kinds;
   }
 
-  // Whether the producers of the operands can leave them in the partials of these layouts.
+  // Whether the producers of the operands can make the partial placements in these layouts.
   Status check_partials(NodeId n, std::span<const Layout> operands) const {
     const auto kinds = produced_partials(n);
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -214,8 +214,9 @@ class Enumerator {
     return {};
   }
 
-  // A strategy for each alternative that the node states. One that requires a partial which is
-  // never produced has an infinite price, so it stays unless all are so.
+  // One strategy for each alternative that the node states. If an alternative requires a partial
+  // that is never produced, its price is infinite. It is kept anyway, unless this is true of all
+  // alternatives.
   Result<StrategyTable> declared_table(NodeId n) const {
     const size_t num_results = graph_.results(n).size();
     StrategyTable table{num_results, graph_.operands(n).size(), {}};

@@ -1,10 +1,9 @@
-// The strategies of every node: the combinations of operand and result layouts under which it can
-// run.
+// The strategies of every node. A strategy is a combination of operand and result layouts under
+// which the node can run.
 //
 // An op's rules for one mesh dim (ops/) are composed over the mesh: every combination of one rule
-// per mesh dim, mesh dim 0 varying slowest, "all replicated" first. Impossible
-// combinations are dropped: shards that run out of elements, and different kinds of partials in one
-// layout.
+// per mesh dim, mesh dim 0 varying slowest, "all replicated" first. Impossible combinations are
+// dropped: shards that run out of elements, and different kinds of partials in one layout.
 //
 // Rule sets: `compat` equals the reference planner, strategy by strategy. `full` corrects it: it
 // drops what gives wrong results (averages over uneven shards) and adds what is missing (table in
@@ -29,13 +28,13 @@ Result<Rules> rules_from_name(std::string_view name);
 
 struct StrategyOptions {
   Rules rules = Rules::kFull;
-  // Drop strategies that require a partial placement in which the operand's producer never leaves
-  // it. Nothing else can create a partial value, so their price is infinite. (At `compat` prices
-  // any partial will do.)
+  // Drop strategies that require an operand in a partial placement that its producer never makes.
+  // Nothing else can create a partial value, so the price of such a strategy is infinite. (At
+  // `compat` prices, any partial placement of the producer is enough.)
   bool reachable_only = false;
   // Offer all orders in which mesh dims can cut one tensor dim (shard_orders.h). `full` only.
   bool shard_orders = false;
-  // Nodes that are offered in all orders in any case, with `shard_orders`.
+  // With `shard_orders`: nodes that are always offered in all orders.
   std::vector<NodeId> ordered{};
   // Offer strided shards where views create them (strided_rules.h). `full` only.
   bool strided = false;
@@ -60,7 +59,7 @@ class Strategies {
   StrategySetId set_of(NodeId n) const { return set_of_[n]; }
   size_t num_sets() const { return sets_.size(); }
   uint64_t total() const;  // sum over the nodes
-  // Leaves the node those of its strategies for which `kept` is true, at least one.
+  // Removes the node's strategies for which `kept` is false. At least one must be kept.
   void keep(NodeId n, const std::vector<bool>& kept);
   const LayoutPool& pool() const { return pool_; }
   const Layout& result_layout(NodeId n, size_t result, uint32_t strategy) const {
@@ -69,8 +68,8 @@ class Strategies {
   const Layout& operand_layout(NodeId n, size_t operand, uint32_t strategy) const {
     return pool_.layout(pool_.list(of(n).operands[operand])[strategy]);
   }
-  // The layouts in which the producer leaves `n`'s operand: those of its result, or of the element
-  // for get_item.
+  // The layouts in which the producer makes `n`'s operand: those of its result, or for get_item
+  // those of the element.
   LayoutListId produced(const Graph& graph, NodeId n, size_t operand) const;
 
  private:

@@ -29,7 +29,7 @@ class StridedFactors {
   std::unordered_map<uint32_t, Factors> by_list_;  // look-up only
 };
 
-// `shapes`: of results, then operands; null if the tensor is absent.
+// `shapes`: those of the results, then of the operands; null if the tensor is absent.
 void add_strided_rules(const SeenFactors& seen, std::span<const Dims* const> shapes,
                        RuleSet& rules);
 

@@ -1,5 +1,5 @@
-// Attributes of an operation: what its arguments say beside the tensors. A short list sorted by
-// key; keys are a closed set, by number in memory and by name in every file format.
+// Attributes of an operation: its arguments that are not tensors. They are a short list sorted by
+// key. Keys are a closed set, stored by number in memory and by name in every file format.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace shw {
 
-// X(identifier, name): what a name means is said where an op uses it (src/ops).
+// X(identifier, name). The ops that use a name define its meaning (src/ops).
 #define SHW_ATTR_KEYS(X)                   \
   X(Dim, "dim")                            \
   X(Dims, "dims")                          \
@@ -103,9 +103,9 @@ std::string_view attr_key_name(AttrKey key);
 std::optional<AttrKey> attr_key_from_name(std::string_view name);
 
 using AttrVariant = std::variant<int64_t, double, bool, Dtype, std::vector<int64_t>, std::string>;
-// A variant whose copies survive running out of memory: when a copy of std::variant throws, GCC
-// 12's library destroys the value that was never made (it takes variants of such types for always
-// set).
+// A variant that can be copied safely when memory runs out. If copying a std::variant throws, GCC
+// 12's library destroys the value that was never constructed, because it assumes that variants of
+// such types always hold a value.
 struct AttrValue : AttrVariant {
   using AttrVariant::AttrVariant;
   AttrValue(const AttrValue& other)
@@ -126,8 +126,8 @@ class Attrs {
   const AttrValue* find(AttrKey key) const;
   bool has(AttrKey key) const { return find(key) != nullptr; }
 
-  // The value, or `otherwise` where the key is absent or of another kind (kinds are checked when a
-  // graph is read).
+  // The value, or `otherwise` if the key is absent or its value is of another kind. (Kinds are
+  // checked when a graph is read.)
   int64_t get_int(AttrKey key, int64_t otherwise) const;
   double get_number(AttrKey key, double otherwise) const;  // an int or a float
   bool get_bool(AttrKey key, bool otherwise) const;

@@ -45,8 +45,8 @@ constexpr int64_t dtype_size(Dtype d) {
   }
   return 0;
 }
-// They are made by casts, moved, compared and multiplied by scaled_mm; there is no other arithmetic
-// in them.
+// 8-bit floats can be cast, moved, compared, and multiplied by scaled_mm. They have no other
+// arithmetic.
 constexpr bool is_float8(Dtype d) { return d == Dtype::kF8E4M3 || d == Dtype::kF8E5M2; }
 constexpr bool is_floating(Dtype d) {
   return d == Dtype::kF32 || d == Dtype::kF64 || d == Dtype::kF16 || d == Dtype::kBF16 ||

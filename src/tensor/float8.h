@@ -1,8 +1,8 @@
-// 8-bit floats as bits, to and from f32. E4M3 is OCP's "fn" kind: S.1111.111 is NaN, and
-// there is no infinity. E5M2 has infinities and NaN as IEEE 754 formats do.
+// Converts 8-bit floats, stored as bits, to and from f32. E4M3 is OCP's "fn" kind: S.1111.111 is
+// NaN, and there is no infinity. E5M2 has infinities and NaN as IEEE 754 formats do.
 //
-// Rounds to nearest, ties to even. What is too large becomes NaN in E4M3 and infinite in E5M2, as
-// in PyTorch; it does not saturate. NaN stays NaN, with its sign.
+// Conversion to 8 bits rounds to nearest, ties to even. A number that is too large becomes NaN in
+// E4M3 and infinite in E5M2, as in PyTorch; it does not saturate. NaN stays NaN and keeps its sign.
 //
 // Device code includes this file, too.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace shw {
 
-// |x| as a float of `mantissa` bits and this bias, rounded, as if exponents had no end.
+// |x| rounded to a float with `mantissa` bits and this bias, as if exponents had no upper limit.
 template <unsigned mantissa, unsigned bias>
 SHW_FLOAT8 unsigned rounded_float8(unsigned magnitude) {
   constexpr unsigned dropped = 23 - mantissa, least = 128 - bias;  // exponent of the least normal
@@ -28,7 +28,7 @@ SHW_FLOAT8 unsigned rounded_float8(unsigned magnitude) {
     return (magnitude - ((least - 1) << 23) + ((1u << (dropped - 1)) - 1) +
             (magnitude >> dropped & 1u)) >>
            dropped;
-  // Subnormal: multiples of the least number. A shift of more than 24 leaves nothing.
+  // Subnormal results are multiples of the least number. A shift of more than 24 leaves 0.
   const unsigned far = dropped + least - exponent, shift = far < 25 ? far : 25;
   const unsigned significand = (magnitude & 0x7fffffu) | 0x800000u;
   return (significand + ((1u << (shift - 1)) - 1) + (significand >> shift & 1u)) >> shift;
@@ -51,8 +51,8 @@ SHW_FLOAT8 unsigned char f32_to_f8e5m2(float x) {
                                     (too_large ? beyond : rounded_float8<2, 15>(magnitude)));
 }
 
-// The exponent is moved in place as an f32 of the same bits and rescaled by 2^(127 - bias), which
-// also makes subnormals normal; infinity and NaN get their exponent by hand.
+// The bits are shifted to the positions of an f32, and the result is multiplied by 2^(127 - bias).
+// That also makes subnormals normal. Infinity and NaN are handled separately.
 SHW_FLOAT8 float f8e4m3_to_f32(unsigned char f) {
   const unsigned magnitude = f & 0x7fu, sign = (f & 0x80u) << 24;
   const float scaled = SHW_FLOAT8_NUMBER(magnitude << 20) * 1.329227995784916e36f;

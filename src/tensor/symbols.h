@@ -41,25 +41,26 @@ struct AttrExprs {
 inline constexpr size_t kMaxSymbols = 64;
 inline constexpr size_t kLongestSymbolName = 64;
 
-// A letter or _, then letters, digits and _; no word that stands for a value: true, none, f32.
+// Whether the name is a letter or _, then letters, digits and _, and is not a word with another
+// meaning, such as true, none or f32.
 bool is_symbol_name(std::string_view name);
-// INVALID_ARGUMENT: a name that is none or stands twice, limits that contradict each other, or a
-// hint outside them.
+// INVALID_ARGUMENT: a name is invalid or not unique, limits contradict each other, or a hint is
+// outside its limits.
 Status check_symbols(std::span<const Symbol> symbols);
-// OUT_OF_RANGE: not between the symbol's minimum and maximum. INVALID_ARGUMENT: no multiple of its
-// divisor.
+// OUT_OF_RANGE: the size is not between the symbol's minimum and maximum. INVALID_ARGUMENT: it is
+// not a multiple of the symbol's divisor.
 Status check_size(const Symbol& symbol, int64_t size);
-// INVALID_ARGUMENT: symbols that are not there or out of order, or a factor of 0.
+// INVALID_ARGUMENT: the expression has unknown symbols, symbols out of order, or a factor of 0.
 Status check_expr(const Expr& expr, size_t num_symbols);
 
-// The value for these sizes, one a symbol; nullopt: it overflows.
+// The value for these sizes, one per symbol. nullopt: it overflows.
 std::optional<int64_t> value_of(const Expr& expr, std::span<const int64_t> sizes);
 bool has_symbols(std::span<const Expr> exprs);
 std::vector<int64_t> hints_of(std::span<const Symbol> symbols);
 
 // "cache", "2*cache+-1"; symbols by their names.
 std::string to_string(const Expr& expr, std::span<const Symbol> symbols);
-// nullopt: it is no such expression of these symbols.
+// nullopt: the text is not such an expression of these symbols.
 std::optional<Expr> parse_expr(std::string_view text, std::span<const Symbol> symbols);
 // "[1,2*cache]", and back; spaces may stand around an expression.
 std::string exprs_text(std::span<const Expr> exprs, std::span<const Symbol> symbols);

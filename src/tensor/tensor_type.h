@@ -15,7 +15,7 @@ namespace shw {
 
 inline constexpr int kMaxRank = 8;
 
-// At most kMaxRank int64 in place: sizes or strides of one tensor.
+// The sizes or strides of one tensor: at most kMaxRank int64, stored in place.
 class Dims {
  public:
   Dims() = default;
@@ -48,7 +48,7 @@ class Dims {
   const int64_t* begin() const { return v_.data(); }
   const int64_t* end() const { return v_.data() + n_; }
   std::span<const int64_t> span() const { return {v_.data(), n_}; }
-  bool operator==(const Dims& o) const = default;  // unused places stay 0
+  bool operator==(const Dims& o) const = default;  // unused elements stay 0
 
  private:
   std::array<int64_t, kMaxRank> v_{};
@@ -76,8 +76,8 @@ uint64_t hash_of(const TensorType& type);
 // than a stated limit of 2^60: products of the two do not overflow int64.
 Status check_tensor_type(const TensorType& type);
 
-// "f32[4,8]": row-major. INVALID_ARGUMENT: no such dtype, not such a list of sizes, or more dims
-// than kMaxRank.
+// Parses "f32[4,8]" as a row-major type. INVALID_ARGUMENT: an unknown dtype, an invalid list of
+// sizes, or more dims than kMaxRank.
 Result<TensorType> parse_tensor_type(std::string_view text);
 std::string to_string(const TensorType& type);  // "f32[4,8]"; with strides when they are not
                                                 // row-major: "f32[4,8]{1,4}"

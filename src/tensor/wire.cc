@@ -8,7 +8,7 @@ namespace fb = flatbuffers;
 
 namespace {
 
-// Terms in any order; which symbols there are is checked by check_expr().
+// Accepts any terms; check_expr() checks their order and symbols.
 Result<shw::Expr> read_expr(const Expr& in) {
   const std::vector<uint32_t> symbols = copy(in.symbols());
   const std::vector<int64_t> factors = copy(in.factors());

@@ -1,5 +1,5 @@
-// Types and attributes as bytes: the tables of schemas/types.fbs, which graphs and plans share.
-// Nothing of a file is trusted; what its limits are is said by the caller.
+// Reads and writes types and attributes as bytes: the tables of schemas/types.fbs, which graphs and
+// plans share. Files are not trusted. The caller sets their limits.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -17,8 +17,8 @@ flatbuffers::uoffset_t count(const flatbuffers::Vector<T>* v) {
   return v == nullptr ? 0 : v->size();
 }
 
-// FlatBuffers 2.0.8 verifies that a vector's length is aligned, not that its elements are: those of
-// 8 bytes may stand at any multiple of 4.
+// FlatBuffers 2.0.8 verifies that a vector's length is aligned, but not that its elements are.
+// Elements of 8 bytes may be at any multiple of 4.
 template <class T>
 std::vector<T> copy(const flatbuffers::Vector<T>* v) {
   std::vector<T> list(count(v));
@@ -26,14 +26,15 @@ std::vector<T> copy(const flatbuffers::Vector<T>* v) {
   return list;
 }
 
-// INVALID_ARGUMENT: no tensor has that type. Its expressions go to `sizes`, which stays empty where
-// all sizes are numbers; where it is null, they are refused.
+// INVALID_ARGUMENT: no tensor can have that type. Writes the expressions of its sizes to `sizes`,
+// which stays empty if all sizes are numbers. If `sizes` is null, expressions are refused.
 Result<shw::TensorType> read_type(const TensorType& type, Exprs* sizes = nullptr);
-// INVALID_ARGUMENT: a value of unknown kind. Of a value that depends on symbols, the numbers at
-// `hints`, and its expressions in `exprs`; where that is null, it is refused.
+// INVALID_ARGUMENT: a value of unknown kind. For a value that depends on symbols, returns the
+// numbers at `hints`, and writes its expressions to `exprs`. If `exprs` is null, such a value is
+// refused.
 Result<shw::AttrValue> read_value(const Attr& attr, std::span<const int64_t> hints = {},
                                   AttrExprs* exprs = nullptr);
-// INVALID_ARGUMENT: what check_symbols() says. A hint of 0 where 0 is no size stands for `max`.
+// INVALID_ARGUMENT: see check_symbols(). A hint of 0, if 0 is not a valid size, means `max`.
 Result<std::vector<shw::Symbol>> read_symbols(
     const flatbuffers::Vector<flatbuffers::Offset<Symbol>>* symbols);
 
@@ -44,7 +45,7 @@ flatbuffers::Offset<Attr> write_attr(flatbuffers::FlatBufferBuilder& b, AttrKey 
                                      const shw::AttrValue& value);
 flatbuffers::Offset<Attr> write_attr(flatbuffers::FlatBufferBuilder& b, AttrKey key,
                                      const AttrExprs& value);
-// Absent where there are none.
+// Absent if there are no symbols.
 flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Symbol>>> write_symbols(
     flatbuffers::FlatBufferBuilder& b, std::span<const shw::Symbol> symbols);
 

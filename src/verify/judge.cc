@@ -26,8 +26,9 @@ struct Multiples {
 };
 constexpr Multiples kOwn{1.3, 4, 3, 0};
 // Another program's kernels may round more often or in another order; nothing is summed over ranks.
-// One that adds 2^14 terms one after another is off by the square root of as many roundings, where
-// sums over blocks hardly round at all. PyTorch's gradient of a layer norm's bias: 53 roundings.
+// A kernel that adds 2^14 terms sequentially has an error of about the square root of as many
+// roundings, while sums over blocks have almost none. PyTorch's gradient of a layer norm's bias: 53
+// roundings.
 constexpr Multiples kOther{1.2, 16, 3, 128};
 // The limit for the component of an error that scales the tensor.
 constexpr double kGain = 4;
@@ -51,7 +52,7 @@ struct Noise {
   double norm = 0;                  // of the tensor
   double count = 1;                 // elements
   double unit_roundoff = 0;
-  double sum_roundoff = 0;  // of what sums are kept in
+  double sum_roundoff = 0;  // of the dtype in which sums are accumulated
 };
 
 // The share of noise in a tensor: 1 if it consists of noise, such as a gradient that is zero in
@@ -65,7 +66,7 @@ double limit_of(const Noise& noise, const Multiples& k) {
   const double chance = k.by_chance / std::sqrt(noise.count), share = share_of(noise);
   const double tight = (k.tight + chance) * noise.typical,
                loose = (k.loose + 4 * chance) * noise.largest;
-  // If all is noise, an error of 1 % is not detectable.
+  // If the tensor consists of noise, an error of 1 % is not detectable.
   const double sharp = tight + (loose - tight) * share * share;
   return std::max({sharp, std::min(loose, kHarmless * noise.norm), noise.unit_roundoff * noise.norm,
                    k.sums * noise.sum_roundoff * noise.norm});

@@ -1,4 +1,4 @@
-// Judges one output of a run by the rounding errors of other runs.
+// Judges the error of one output of a run by the rounding errors of other runs.
 #pragma once
 #include <vector>
 

@@ -31,7 +31,7 @@ std::vector<HostTensorView> views_of(const Tensors& tensors) {
   return views;
 }
 
-// The tensors of one sample: the entry's inputs, then what the state is before the run.
+// The tensors of one sample: the entry's inputs, then the state before the run.
 struct Given {
   std::span<const HostTensorView> inputs, state;
 };
@@ -39,7 +39,7 @@ Given split(std::span<const HostTensorView> all, size_t num_inputs) {
   return {all.first(num_inputs), all.subspan(num_inputs)};
 }
 
-// The outputs, then what the state is after the run.
+// The outputs, then the state after the run.
 Result<Tensors> run_with_state(VirtualRanks& ranks, const std::string& entry, const Given& given,
                                const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i)
@@ -65,7 +65,7 @@ std::shared_ptr<const Plan> plan_of(Program program) {
 }
 
 // A mesh of one rank. Manual regions state layouts for all dims of the plan's mesh, and name dims
-// in their groups: then it has the same.
+// in their groups; for these the mesh has the same dims.
 std::string one_rank(const Program& program) {
   if (std::ranges::find(program.steps, "local_map", &ProgramStep::kernel) == program.steps.end())
     return "one=1";
@@ -101,7 +101,8 @@ Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
   return std::move(read.program);
 }
 
-// The runs that results are judged by, collected sample by sample. Sample 0 uses the given inputs.
+// The reference runs by which results are judged, collected sample by sample. Sample 0 uses the
+// given inputs.
 class Witnesses {
  public:
   static Result<std::unique_ptr<Witnesses>> create(const Plan& plan,
@@ -258,7 +259,8 @@ Result<VerifyReport> verify_run(const Plan& plan, std::span<const HostTensorView
   SHW_RETURN_IF_ERROR(check_tensors(plan.program, *entry, inputs, outputs, expected));
   SHW_ASSIGN_OR_RETURN(const auto witnesses, Witnesses::create(plan, inputs, options, monitor));
   VerifyReport report;
-  // If a result exceeds its limit, the unsharded runs may have been lucky: take more samples.
+  // If a result exceeds its limit, the noise may have been underestimated, so more samples are
+  // taken.
   for (int wanted = 1 + options.samples;; wanted = 1 + options.most_samples) {
     while (witnesses->samples() < wanted) {
       SHW_RETURN_IF_ERROR(monitor.poll());

@@ -6,14 +6,15 @@
 //   the unsharded run in f64        the reference
 //   the plan in f64                 the sharded program without its rounding
 // A tensor's noise is the distance (Frobenius norm) of the unsharded run from the reference: the
-// effect of rounding on this computation. A single run may be lucky, so the noise is also measured
-// at inputs that differ by one unit in the last place, against f64 at those same inputs. The noise
-// of f64 is that of f32, divided by 2^29 and multiplied by √2 (judge.cc).
+// effect of rounding on this computation. The rounding errors of a single run may happen to be
+// small, so the noise is also measured at inputs that differ by one unit in the last place, against
+// f64 runs at the same inputs. The noise of f64 is that of f32, divided by 2^29 and multiplied by
+// √2 (judge.cc).
 //
-// A result is right if its distance from the reference is at most a small multiple of its noise
-// (judge.cc), and if the plan in f64, where rounding cannot hide errors, is a thousand times
-// closer. An error of 1 % of a tensor's norm is detected if the noise is below about 1 %; one that
-// scales the whole tensor, also above that.
+// A result is right under two conditions: its distance from the reference is at most a small
+// multiple of its noise (judge.cc), and the plan in f64, where rounding cannot hide errors, is a
+// thousand times closer. An error of 1 % of a tensor's norm is detected if the noise is below about
+// 1 %; one that scales the whole tensor, also above that.
 //
 // Integers and truth values must equal those of the unsharded run. If rounding decides them, as in
 // selecting the largest of nearly equal numbers, the unsharded runs at perturbed inputs and in f64
@@ -32,7 +33,7 @@
 
 namespace shw {
 
-// What an executor keeps: before the run that is judged, and after it. Whole.
+// State that an executor keeps, as unsharded tensors before and after the run that is judged.
 struct VerifiedState {
   std::string name;  // of its input port
   runtime::HostTensorView before, after;
@@ -40,8 +41,8 @@ struct VerifiedState {
 
 struct VerifyOptions {
   std::string entry = "step";
-  int samples = 4;        // runs at perturbed inputs, in addition to one at the inputs
-  int most_samples = 16;  // the same if a result exceeds its limit
+  int samples = 4;        // runs at perturbed inputs, in addition to one at the given inputs
+  int most_samples = 16;  // the number of these runs if a result exceeds its limit
   runtime::ExecutorOptions executor = {};
   std::vector<VerifiedState> state = {};  // all of the plan's
 };
@@ -54,9 +55,9 @@ struct ExpectedTensor {  // from another program
 enum class Verdict : uint8_t {
   kRight,
   kTooFar,     // further from the reference than rounding explains
-  kScaled,     // within the noise, but parallel to the tensor: it is scaled
+  kScaled,     // within the noise, but the error is parallel to the tensor: it is scaled
   kDifferent,  // integers, truth values, infinities or NaN differ from the unsharded run
-  kWrongPlan,  // the plan computes something else, in any type
+  kWrongPlan,  // the plan computes something else even in f64
 };
 std::string_view verdict_name(Verdict verdict);  // "right", "too far", "scaled", …
 
