@@ -1,4 +1,4 @@
-// How long a plan's steps take, and collectives.
+// Measures the time of a plan's steps, and of collectives.
 #include "runtime/bench/bench.h"
 #include "blob.h"
 #include "buffer.h"

@@ -1,4 +1,4 @@
-// What a blob is behind its handle: bytes from the context's allocator.
+// The object behind a blob handle: bytes from the context's allocator.
 #pragma once
 #include <memory>
 #include <span>

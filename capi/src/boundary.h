@@ -1,8 +1,8 @@
-// The only place where C meets C++: no exception and no C++ type gets past this file.
+// The boundary between C and C++: no exception and no C++ type crosses it.
 //
-// Every exported function that can fail has the shape
+// Every exported function that can fail has the form
 //   return guard([&]() -> Status { check arguments; convert; call; convert; });
-// or, when it makes a handle, make_handle(out, "out_plan", [&]() -> Result<unique_ptr<…>> { … }).
+// or, if it creates a handle, make_handle(out, "out_plan", [&]() -> Result<unique_ptr<…>> { … }).
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "shardwise/base.h"
 #include "support/status.h"
 
-// Trivially destructible, so that the one for exhausted memory can be a constant.
+// Trivially destructible, so that the status for exhausted memory can be a constant.
 struct shw_status {
   shw_code code;
   const char* message;
@@ -29,16 +29,17 @@ struct shw_status {
 
 namespace shw::capi {
 
-// A constant: to report that memory is exhausted must not allocate.
+// A constant, because reporting exhausted memory must not allocate.
 shw_status* out_of_memory();
 
-// A source file from the project's root on: where the library was built is nobody's business.
+// The path of a source file relative to the project's root. Messages must not reveal where the
+// library was built.
 const char* short_path(const char* file);
 
 // NULL for OK.
 shw_status* to_c(const Status& status) noexcept;
 
-// What the exception that is being handled says. Only in a catch block.
+// Converts the exception that is being handled. Call only in a catch block.
 shw_status* caught() noexcept;
 
 template <class F>
@@ -70,16 +71,16 @@ shw_status* make_handle(T** out, const char* out_name, F&& body) noexcept {
 inline constexpr size_t kMaxStructSize = 4096;
 
 Status check_struct_size(size_t size, size_t min_size);
-// A field is set that this library does not know.
+// The error for a field that is set and unknown to this library.
 Status too_new();
 
-// The size of a struct up to and with its last field of the release that introduced it: what every
-// caller's struct_size is at least.
+// The size of a struct up to and including the last field of the release that introduced it: the
+// minimum of a caller's struct_size.
 #define SHW_SIZE_TO(type, field) (offsetof(type, field) + sizeof(type::field))
 
-// Reads a struct of the caller. Shorter than ours (an older caller): the tail is zero. Longer (a
-// newer caller): fine while the part that we do not know is all zero. `min_size` is the struct's
-// size in the first release that had it. NULL: all defaults.
+// Reads a struct of the caller. If it is shorter than ours (an older caller), the rest becomes
+// zero. If it is longer (a newer caller), the unknown part must be all zero. `min_size` is the
+// struct's size in the first release that had it. NULL: all defaults.
 template <class T>
 Result<T> copy_in(const T* in, size_t min_size) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -97,10 +98,11 @@ Result<T> copy_in(const T* in, size_t min_size) {
   return ours;
 }
 
-// Zeroes what a caller's struct of so many bytes has beyond its struct_size, which must be sound.
+// Zeroes the part of a caller's struct of `size` bytes after its struct_size field. Checks
+// struct_size first.
 Status clear_out(void* out, size_t size, size_t min_size);
 
-// Writes a struct of the caller as far as it knows it; struct_size stays.
+// Writes the part of a struct that the caller knows; struct_size is unchanged.
 template <class T>
 void copy_out(T* out, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -135,7 +137,7 @@ shw_status* fill_value(T* out, const char* out_name, F&& body, T unset = T{}) no
   });
 }
 
-// What every `_init` function does.
+// Implements every `_init` function.
 template <class T>
 void init_struct(T* out, size_t size) noexcept {
   if (out == nullptr || size < sizeof(size_t)) return;

@@ -7,7 +7,7 @@
 namespace shw::capi {
 namespace {
 
-// From element 0 to the end of the last one.
+// The bytes from element 0 to the end of the last element.
 Result<int64_t> window_bytes(const TensorType& type) {
   int64_t last = 0;
   for (size_t d = 0; d < type.shape.size(); ++d) {

@@ -1,4 +1,4 @@
-// What a buffer is behind its handle: a tensor's type and a window into memory that runs may share.
+// The object behind a buffer handle: a tensor's type, and a window into memory that runs may share.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,7 +12,7 @@ namespace shw::capi {
 
 struct LoadedPlan;
 
-// Which rank's piece of which plan's ports a buffer is; no rank's where the caller filled it.
+// The plan and the rank whose piece a buffer holds; no rank if the caller filled the buffer.
 struct PieceOf {
   std::weak_ptr<const LoadedPlan> plan = {};
   int32_t rank = -1;
@@ -22,9 +22,9 @@ struct PieceOf {
 
 struct shw_buffer {
   shw::TensorType type;
-  shw::capi::DeviceRef device;  // whose memory it is
+  shw::capi::DeviceRef device;  // device of the memory
   shw::runtime::BufferRef memory;
-  int64_t offset_bytes = 0;  // of element 0
+  int64_t offset_bytes = 0;  // offset of element 0
   // The last run that writes the memory; shared by all handles of it.
   std::shared_ptr<shw::runtime::Completion> written_by =
       std::make_shared<shw::runtime::Completion>();
@@ -37,30 +37,31 @@ namespace shw::capi {
 
 Result<Dtype> read_dtype(shw_dtype dtype);  // INVALID_ARGUMENT: it is unknown
 
-// Checked. `strides` NULL is row-major.
+// Checks the arguments. `strides` NULL: row-major.
 Result<TensorType> make_type(shw_dtype dtype, const int64_t* dims, const int64_t* strides,
                              int32_t rank);
 
-// Checked: a sound type, the CPU's memory.
+// Checks that the type is valid and that the memory is the CPU's.
 Result<TensorType> type_of(const shw_tensor& tensor);
 
-// Not filled. `bytes`: of the memory, at least what the window needs.
+// Uninitialised. `bytes`: size of the memory, at least what the window needs.
 Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, const TensorType& type,
                                                     int64_t bytes, int64_t offset_bytes = 0);
 
-// The same elements at the same places: strides of dims of size 1 say nothing.
+// Whether two windows have the same elements at the same positions; strides of dims of size 1 are
+// ignored.
 bool same_window(const TensorType& a, const TensorType& b);
 
 // FAILED_PRECONDITION: a run that writes the buffer has not ended.
 Status check_is_written(const shw_buffer& buffer);
 
-// A buffer's window where the host can read and write it: the memory itself, or a copy of it.
+// A buffer's window in memory that the host can access: the memory itself, or a copy of it.
 class HostWindow {
  public:
   static Result<HostWindow> of(const shw_buffer& buffer);
   void* data() { return in_place_ != nullptr ? in_place_ : copy_.data(); }
   const void* data() const { return in_place_ != nullptr ? in_place_ : copy_.data(); }
-  // Brings what was written to the buffer.
+  // Copies the written data back to the buffer.
   Status write_back();
 
  private:

@@ -1,4 +1,4 @@
-// shw_builder: a graph by calls.
+// shw_builder: builds a graph by calls.
 #include "shardwise/builder.h"
 
 #include <vector>
@@ -18,7 +18,7 @@ using namespace shw::capi;
 struct shw_builder {
   ContextRef context;
   Graph graph;
-  // True while the graph is being changed, and for good if memory ran out meanwhile.
+  // True while the graph is being changed; stays true if memory ran out during a change.
   bool torn = false;
 };
 
@@ -44,7 +44,7 @@ Status check_room(const Graph& graph) {
                 "a graph has at most " + std::to_string(kMaxNodes) + " nodes");
 }
 
-// Changes the graph by `change`, which may run out of memory half way.
+// Applies `change` to the graph; it may run out of memory half way.
 template <class F>
 void change(shw_builder& builder, F&& f) {
   builder.torn = true;
@@ -52,7 +52,7 @@ void change(shw_builder& builder, F&& f) {
   builder.torn = false;
 }
 
-// What every function that adds a node has in common: `*out_node` is written in any case.
+// Common part of all functions that add a node. `*out_node` is written in any case.
 template <class F>
 shw_status* add(shw_builder* builder, size_t* out_node, F&& f) {
   return fill_value(
@@ -82,7 +82,7 @@ Status add_input(shw_builder& builder, InputType type, InputInfo info,
   return {};
 }
 
-// An error of a node that is being added, or was to be: it has the next number.
+// An error about the node that is, or would have been, added next: it has the next number.
 Status at_next(const Graph& graph, Status status, const std::string& name, const char* otherwise) {
   return std::move(status.at_node(graph.num_nodes(), name.empty() ? otherwise : name));
 }

@@ -105,7 +105,7 @@ Status check_name_is_new(const Graph& graph, const InputInfo& info) {
   return {};
 }
 
-// The name of a result where the caller gives none: its place among the results.
+// The default name of a result: its position among the results.
 std::string next_result_name(const Graph& graph) {
   const auto outputs = graph.outputs();
   return std::to_string(std::ranges::count_if(

@@ -1,5 +1,5 @@
-// What the caller of shw_builder says of nodes, inputs, outputs and entries, in the graph's own
-// terms. Nothing here changes the graph.
+// Converts the caller's descriptions of nodes, inputs, outputs and entries (shw_builder) to the
+// graph's types. Nothing here changes the graph.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace shw::capi {
 
-constexpr uint32_t kMaxNodes = 1u << 20;  // as graph/reader.h
+constexpr uint32_t kMaxNodes = 1u << 20;  // same limit as graph/reader.h
 
 struct NodeTexts {
   std::string name;
   NodeMeta meta;
 };
-// What the caller says of a node beside its operands. Attributes hold numbers, at the hints.
+// A node's attributes from the caller. Symbolic attributes are evaluated at the symbols' hints.
 struct NodeAttrs {
   Attrs attrs;
   SymbolicAttrs symbolic;
@@ -35,13 +35,13 @@ Result<NodeAttrs> read_attrs(const Graph& graph, OpKind op, const shw_attr* attr
 // SHW_NONE, or a node of the graph.
 Result<NodeId> node_of(const Graph& graph, size_t node, const char* what);
 Result<InputType> input_type(const Graph& graph, const shw_builder_input& in);
-// Buckets share what lasts longer than a run.
+// Buckets share data that outlive a run, so its sizes must not depend on symbols.
 Status check_is_not_shared(const InputInfo& info, const Exprs& sizes);
 Result<InputInfo> input_info(const Graph& graph, const shw_builder_input& in);
 Result<InputInfo> constant_info(const Graph& graph, const char* name, const TensorType& type,
                                 const shw_tensor& tensor);
 Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out);
-// Callers tell outputs by their names.
+// Callers identify outputs by name, so names must be unique.
 Status check_output_is_new(const Graph& graph, const OutputInfo& info);
 Result<EntryInfo> entry_info(const Graph& graph, const shw_builder_entry& in);
 

@@ -1,4 +1,4 @@
-// What a cancel flag is behind its handle.
+// The object behind a cancel-flag handle.
 #pragma once
 #include <atomic>
 

@@ -17,11 +17,11 @@ Status out_of_range(const std::string& field, T value) {
   return invalid_argument(field + " is " + std::to_string(value));
 }
 
-// ---- Options by their types: from the fields of shw_compile_options, the first of which is called
-// `name`, to one of CompileOptions ----
+// ---- Read an option of CompileOptions, by its type, from the fields of shw_compile_options. The
+// first of these fields is called `name`. ----
 
 template <class T>
-Status read(T&, const std::string&) {  // no field says it
+Status read(T&, const std::string&) {  // there is no field for this option
   return {};
 }
 Status read(bool& out, const std::string&, bool value) {
@@ -93,7 +93,7 @@ Status read(Rules& out, const std::string&, shw_rules rules) {
   }
 }
 
-// Each kind of overlap has a field of its own.
+// Each kind of overlap has its own field.
 Status read(OverlapOptions& out, const std::string&, shw_overlap overlap, double prefetch_scale,
             double bounded_share) {
   if (overlap < 0 || overlap > SHW_OVERLAP_SIMULATED)
@@ -176,7 +176,7 @@ Result<std::string> hardware_of(const char* name, shw_bytes description, const c
   if (bytes.empty() && name == nullptr) return CompileOptions().hardware;
   const std::string text =
       bytes.empty() ? std::string(name) : std::string(bytes.begin(), bytes.end());
-  // The compiler takes both in one text, and tells them apart by the first character.
+  // The compiler accepts both in a single text, and distinguishes them by the first character.
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool is_object = first != std::string::npos && text[first] == '{';
   if (is_object == bytes.empty())

@@ -1,4 +1,4 @@
-// What a caller asks the compiler for, read from C.
+// Reads a caller's compile options from C.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace shw::capi {
 
-// The options, and how the caller is told of progress and cancels.
+// The options, and the monitor for the caller's progress callback and cancel flag.
 struct CompileRequest {
   CompileOptions options;
   Monitor monitor;
@@ -21,9 +21,9 @@ Result<CompileRequest> read_compile_options(const shw_compile_options* options,
 
 // `what`: the field's name, for messages.
 Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what);
-// A name or a description, as the compiler takes both; NULL and empty: the default.
+// A name or a description; the compiler accepts both. NULL and empty: the default.
 Result<std::string> hardware_of(const char* name, shw_bytes description, const char* what);
-using Layouts = std::vector<std::pair<std::string, std::string>>;  // of what, and which
+using Layouts = std::vector<std::pair<std::string, std::string>>;  // name, and its layout
 Result<Layouts> layouts_of(const shw_pin* pins, size_t count, const char* what);
 Result<Layouts> layouts_of(const shw_port_layout* ports, size_t count, const char* what);
 Result<std::vector<std::string>> names_of(const char* const* names, size_t count, const char* what);

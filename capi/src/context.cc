@@ -16,7 +16,7 @@ Context::Context(const shw_context_options& options)
             .deterministic = (options.flags & SHW_CONTEXT_DETERMINISTIC) != 0},
       workers_(std::make_shared<runtime::cpu::ProcessWorkers>()),
       worlds_(std::make_shared<runtime::WorldRegistry>()) {
-  options_.kernel_cache = nullptr;  // it was lent
+  options_.kernel_cache = nullptr;  // the caller's text is only valid during the call
 }
 
 void* Context::allocate(size_t size, size_t alignment) const {

@@ -1,4 +1,4 @@
-// What a context is behind its handle. Everything that was made in one shares it, so that the
+// The object behind a context handle. All objects that were created with a context share it, so the
 // caller may destroy the handle at any time.
 #pragma once
 #include <memory>
@@ -36,12 +36,12 @@ class Context {
   TaskExecutor tasks() const { return {options_.submit, options_.submit_user}; }
 
   uint64_t max_text_bytes() const { return options_.max_text_bytes; }
-  // Of CUDA devices, but for the number of each.
+  // Options for CUDA devices; the device number is ignored.
   const runtime::cuda::Options& cuda() const { return cuda_; }
 
   // The threads of CPU devices.
   runtime::cpu::ProcessWorkers& workers() const { return *workers_; }
-  // Where parts of worlds meet; has a lock of its own.
+  // Connects the parts of worlds; has its own lock.
   runtime::WorldRegistry& worlds() const { return *worlds_; }
 
  private:

@@ -1,4 +1,4 @@
-// What an event is behind its handle. It outlives the executor.
+// The object behind an event handle. It may outlive the executor.
 #pragma once
 #include "runtime/timeline.h"
 #include "shardwise/runtime.h"

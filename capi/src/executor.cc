@@ -53,7 +53,7 @@ Status check_array(const char* what, const void* data, size_t size, size_t want)
   return {};
 }
 
-// Why a buffer cannot be a port's piece; empty: it can.
+// The reason why a buffer cannot be a port's piece; empty: it can.
 std::string mismatch(const shw_executor& executor, const Port& port, const shw_buffer& buffer) {
   const ProgramValue& value = executor.program().values[port.value];
   if (&buffer.device->device_class() != &executor.device->device_class())
@@ -64,14 +64,14 @@ std::string mismatch(const shw_executor& executor, const Port& port, const shw_b
   return {};
 }
 
-// The same for what it holds.
+// The same for the buffer's contents.
 std::string wrong_piece(const shw_executor& executor, const Port& port, const shw_buffer& buffer) {
   if (!is_of_other_rank(buffer.piece, executor.plan, port, executor.rank)) return {};
   return "is the piece of rank " + std::to_string(buffer.piece.rank) +
          "; the executor is that of rank " + std::to_string(executor.rank);
 }
 
-// Takes the buffers of `ports` from the caller's array; `required`: none may be NULL.
+// Reads the buffers of `ports` from the caller's array; `required`: none may be NULL.
 template <class Pointer>
 Status take(const char* what, const shw_executor& executor, const std::vector<PortId>& ports,
             const Pointer* given, size_t size, bool required,
@@ -109,7 +109,7 @@ Result<const ProgramEntry*> entry_of(const shw_executor& executor, size_t entry)
   return &entries[entry];
 }
 
-// A new handle for an output: of memory of its own, or of the input that it overwrites.
+// Makes a handle for an output: for its own memory, or for that of the input that it overwrites.
 Result<std::unique_ptr<shw_buffer>> make_output(const shw_executor& executor,
                                                 const ProgramEntry& entry, PortId id,
                                                 shw_buffer* const* inputs) {
@@ -127,7 +127,7 @@ Result<std::unique_ptr<shw_buffer>> make_output(const shw_executor& executor,
   return buffer;
 }
 
-// New buffers where the caller has none. The caller's array is written last.
+// Makes buffers for outputs that the caller left NULL. The caller's array is written last.
 Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(shw_executor& executor,
                                                               const ProgramEntry& entry,
                                                               const shw_run& run) {
@@ -141,7 +141,7 @@ Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(shw_executor& exec
   return made;
 }
 
-// Notes in the buffers that the run writes, and for state, that it has not ended.
+// Records the run in the buffers that it writes, and in the state: it has not ended yet.
 void note_writes(shw_executor& executor, const ProgramEntry& entry, const shw_run& run,
                  const runtime::Completion& completion) {
   for (size_t i = 0; i < entry.outputs.size(); ++i) {
@@ -161,8 +161,8 @@ void note_writes(shw_executor& executor, const ProgramEntry& entry, const shw_ru
   *executor.state_written_by = completion;
 }
 
-// Gives up what one enqueue took from the caller, however it ends: a run keeps references of its
-// own.
+// Releases the caller's objects when an enqueue ends, with or without an error; a run holds its own
+// references.
 class Scratch {
  public:
   explicit Scratch(shw_executor& executor) : executor_(executor) {}
@@ -178,7 +178,7 @@ class Scratch {
   shw_executor& executor_;
 };
 
-// A rank's way to the others; a device that computes nothing has none to meet.
+// Makes a rank's connection to the others. A device that computes nothing does not communicate.
 Result<std::unique_ptr<runtime::ChannelProvider>> provider_of(runtime::Joining& joining,
                                                               const LoadedPlan& plan,
                                                               runtime::Device& device, int32_t rank,
@@ -213,7 +213,7 @@ Result<std::unique_ptr<shw_executor>> make_executor(const PlanRef& plan, const s
   return executor;
 }
 
-// The event is made before the run is started, so that nothing fails once it is under way.
+// The event is created before the run is started, so that nothing can fail afterwards.
 Result<std::unique_ptr<shw_event>> enqueue(shw_executor& executor, const shw_run& run) {
   SHW_ASSIGN_OR_RETURN(const shw_run ours, copy_in(&run, kRunSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(ours.flags, 0));

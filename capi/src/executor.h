@@ -1,4 +1,4 @@
-// What an executor and a session are behind their handles.
+// The objects behind executor and session handles.
 #pragma once
 #include <memory>
 #include <vector>
@@ -18,7 +18,7 @@ struct shw_executor {
   std::unique_ptr<shw::runtime::Executor> runtime;
   std::shared_ptr<shw::runtime::Completion> state_written_by =
       std::make_shared<shw::runtime::Completion>();  // the last run, which may write any state
-  // Of one enqueue; kept to save allocations.
+  // Temporary data of an enqueue; kept to save allocations.
   std::vector<shw::runtime::BufferRef> inputs, outputs;
   std::vector<shw::runtime::Completion> wait_for;
 
@@ -31,15 +31,15 @@ struct shw_session {
 
 namespace shw::capi {
 
-// What shw_executor_create() and shw_executor_enqueue() do.
+// Implement shw_executor_create() and shw_executor_enqueue().
 Result<std::unique_ptr<shw_executor>> make_executor(const PlanRef& plan, const shw_world& world,
                                                     int32_t rank,
                                                     const shw_executor_options* options);
 Result<std::unique_ptr<shw_event>> enqueue(shw_executor& executor, const shw_run& run);
 
-// INVALID_ARGUMENT: the port is no state.
+// INVALID_ARGUMENT: the port is not state.
 Result<PortId> state_port(const LoadedPlan& plan, size_t port);
-// The executor's memory of such a port.
+// The executor's memory of a state port.
 std::unique_ptr<shw_buffer> state_of(const shw_executor& executor, PortId port);
 
 }  // namespace shw::capi

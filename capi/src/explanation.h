@@ -1,4 +1,4 @@
-// What explanations share.
+// Code that explanations share.
 #pragma once
 #include "answers/edges.h"
 #include "boundary.h"
@@ -6,7 +6,7 @@
 
 namespace shw::capi {
 
-// Strings stay those of `edge`.
+// The strings are owned by `edge`.
 shw_explanation_edge to_c(const answers::EdgePrice& edge);
 
 // The size in the first release.

@@ -1,4 +1,4 @@
-// shw_graph: graphs of other programs.
+// shw_graph: imports graphs of other programs.
 #include "shardwise/graph.h"
 
 #include "blob.h"

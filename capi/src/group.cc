@@ -21,8 +21,8 @@ Result<ReduceOp> read_reduction(const char* reduction) {
                           "' is none of sum, avg, max, min and product");
 }
 
-// call(the group, the dtype, the reduction). The group keeps what is wrong with these, too: it ends
-// the run.
+// Calls call(group, dtype, reduction). The group also records an invalid dtype or reduction as its
+// error, which ends the run.
 template <class Call>
 Status call_on(shw_group* group, shw_dtype dtype, const char* reduction, const Call& call) {
   SHW_WANT(group);

@@ -1,4 +1,4 @@
-// What a group of a manual region is behind its handle.
+// The object behind the handle of a manual region's group.
 #pragma once
 #include "runtime/region_group.h"
 #include "shardwise/runtime.h"

@@ -1,4 +1,4 @@
-// shw_hardware: the machines that the library has cost tables for, and those that are described.
+// shw_hardware: the machines with cost tables in the library, and described machines.
 #include "shardwise/hardware.h"
 
 #include "blob.h"

@@ -6,7 +6,7 @@
 
 namespace shw::capi {
 
-// No axes: one rank. INVALID_ARGUMENT: an axis without a name or a size, a name twice.
+// No axes: a single rank. INVALID_ARGUMENT: an axis has no name or no size, or a name occurs twice.
 Result<Mesh> mesh_of(const shw_mesh_axis* mesh_axes, size_t count);
 
 }  // namespace shw::capi

@@ -12,7 +12,7 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kOpParamSize_0_2 = SHW_SIZE_TO(shw_op_param, default_value);
-constexpr size_t kFirst = 1;  // inputs are no operation
+constexpr size_t kFirst = 1;  // skips inputs, which are not an operation
 static_assert(static_cast<size_t>(OpKind::kInput) == 0);
 
 shw_param_kind param_kind(ParamKind kind) {

@@ -1,4 +1,4 @@
-// What a curve of time against memory is behind its handle.
+// The object behind the handle of a time-memory curve.
 #pragma once
 #include <string>
 #include <vector>

@@ -7,11 +7,11 @@ using namespace shw;
 using namespace shw::capi;
 
 shw_pending::~shw_pending() {
-  if (events.empty() || !has_ended(*this)) return;  // the run, if any, keeps the memory
+  if (events.empty() || !has_ended(*this)) return;  // if a run is in flight, it holds the memory
   try {
     const std::lock_guard lock(shared->mutex);
     shared->spare[entry].push_back(std::move(buffers));
-  } catch (const std::exception&) {  // no memory to keep them: they go
+  } catch (const std::exception&) {  // out of memory: the buffers are freed
   }
 }
 
@@ -25,20 +25,20 @@ std::vector<shw_buffer*> shw_pending::pieces(size_t output) const {
 namespace shw::capi {
 namespace {
 
-// Whether an error says more of the cause than what is known: a rank that failed on its own says
-// more than those that it took along.
+// Whether an error is closer to the cause than the known one: the error of a rank that failed by
+// itself is closer than that of ranks which were aborted because of it.
 bool tells_more(Code known, Code code) {
   if (code == Code::kOk) return false;
   if (known == Code::kOk) return true;
   return (known == Code::kAborted || known == Code::kCancelled) && code != Code::kAborted;
 }
 
-// A rank may learn of the caller's abort from another one, and call that an abort by that rank.
+// A rank may learn of the caller's abort from another rank, and report it as an abort by that rank.
 Code cause_of(const RunnerShared& shared, uint64_t epoch, Code code) {
   return code == Code::kAborted && shared.stopped == epoch + 1 ? Code::kCancelled : code;
 }
 
-// Who is told of the end of a run, once all ranks have come to it.
+// Notified of the end of a run, once it has ended on all ranks.
 struct EndOfRun {
   EndOfRun(const shw_pending& pending, shw_done_fn done_fn, void* user_data)
       : shared(pending.shared),
@@ -87,7 +87,8 @@ Status wait_for(const shw_pending& pending, int64_t timeout_ns) {
   if (const Code code = cause_of(*pending.shared, pending.epoch, cause.code());
       code != cause.code())
     cause = Status(code, "the runner was aborted");
-  // A failure of an earlier epoch is over: it says nothing about the executors as they are.
+  // A failure of an earlier epoch has been handled, and says nothing about the executors' current
+  // state.
   if (!cause.ok() && pending.epoch == pending.shared->epoch) pending.shared->failed = true;
   return cause;
 }
@@ -109,7 +110,7 @@ shw_status* shw_pending_notify(const shw_pending* pending, shw_done_fn done, voi
   return guard([&]() -> Status {
     SHW_WANT(pending);
     SHW_WANT(done);
-    // Where memory runs out on the way, a rank is never counted, and `done` is not called.
+    // If memory runs out in between, a rank is never counted, and `done` is not called.
     const auto end = std::make_shared<EndOfRun>(*pending, done, user);
     for (const runtime::Completion& rank : end->ranks)
       rank.timeline()->tell_end(rank.run(), [end](Code) { end->rank_ended(); });

@@ -1,4 +1,4 @@
-// shw_plan: compile, load, save. What a plan says is in plan_query.cc.
+// shw_plan: compile, load, save. plan_query.cc has the queries of a plan.
 #include "plan.h"
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A plan is what its bytes say: also a fresh one is read, so that there is one way only for a
-// program to come about.
+// A plan is always loaded from its bytes, even after compilation, so that there is only one way to
+// construct a program.
 Result<Plan> read_back(std::span<const uint8_t> bytes, std::vector<PhaseTime>& phases) {
   const Clock::time_point start = Clock::now();
   SHW_ASSIGN_OR_RETURN(Plan loaded, read_plan(bytes));

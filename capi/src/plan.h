@@ -1,5 +1,5 @@
-// What a plan is behind its handle. Executors share it, so that the caller may destroy the handle
-// at any time.
+// The object behind a plan handle. Executors share it, so the caller may destroy the handle at any
+// time.
 #pragma once
 #include <span>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace shw::capi {
 
-// A plan, and the texts and arrays that its getters lend.
+// A plan, with the texts and arrays that its getters return pointers to.
 struct LoadedPlan {
   static Result<std::shared_ptr<const LoadedPlan>> create(ContextRef context, Plan plan,
                                                           std::vector<PhaseTime> phases,
@@ -37,13 +37,13 @@ struct LoadedPlan {
 };
 using PlanRef = std::shared_ptr<const LoadedPlan>;
 
-// The plan as its bytes say it, and a line in the log.
+// Loads the plan from its bytes, and writes a line to the log.
 Result<PlanRef> plan_of(const ContextRef& context, Compiled compiled);
 
 // OUT_OF_RANGE: there is no such port.
 Result<PortId> port_of(const LoadedPlan& plan, size_t index);
 
-// True where it is known that the ranks hold different parts of the port: ranks that hold the same
+// True if the ranks are known to hold different parts of the port. Ranks that hold the same part
 // may share a buffer.
 bool is_of_other_rank(const PieceOf& piece, const PlanRef& plan, const Port& port, int64_t rank);
 

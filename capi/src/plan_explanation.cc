@@ -1,4 +1,4 @@
-// shw_plan_explanation: what a plan pays for, and how far prices may change.
+// shw_plan_explanation: the costs of a plan, and how far prices may change.
 #include "answers/explain_plan.h"
 #include "blob.h"
 #include "explanation.h"

@@ -17,7 +17,8 @@ Status no_such(const char* what, const std::string& name, std::vector<std::strin
   return Status(Code::kNotFound, std::string("there is no ") + what + " '" + name + "'" + known);
 }
 
-// By port: whether it is an input or output of the entry, or of every entry if there is none such.
+// By port: whether it is an input or output of the entry, or of any entry if `entry` is SHW_NONE.
+// Ports that no entry lists are always included.
 std::vector<bool> ports_of(const Program& program, size_t entry) {
   std::vector<bool> is_listed(program.ports.size(), false), is_ours(program.ports.size(), false);
   for (size_t e = 0; e < program.entries.size(); ++e)

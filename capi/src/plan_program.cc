@@ -1,5 +1,5 @@
-// shw_plan: the decisions, the program that came of them, and what it takes. The getters lend from
-// the plan, which never changes.
+// shw_plan: the decisions, the resulting program, and its resource use. Getters return pointers
+// into the plan, which never changes.
 #include "plan.h"
 #include "sharding/layout.h"
 #include "shardwise/program.h"

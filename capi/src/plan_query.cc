@@ -1,5 +1,5 @@
-// shw_plan: costs, mesh, ports, entries, reports. The getters lend from the plan, which never
-// changes.
+// shw_plan: costs, mesh, ports, entries, reports. Getters return pointers into the plan, which
+// never changes.
 #include "plan.h"
 
 #include "answers/plan_trace.h"
@@ -59,7 +59,7 @@ int64_t local_bytes(const Program& program, const Port& port) {
   return port.value.valid() ? program.values[port.value].type.bytes() : 0;
 }
 
-// The port in whose storage this one lies; itself, unless it overwrites an input.
+// The port that owns this port's storage: itself, unless it overwrites an input.
 PortId home_of(const Program& program, PortId id) {
   const Port& port = program.ports[id];
   if (!port.value.valid()) return id;

@@ -1,4 +1,4 @@
-// What a planner is behind its handle.
+// The object behind a planner handle.
 #pragma once
 #include <memory>
 
@@ -14,7 +14,7 @@ struct shw_planner {
 
 namespace shw::capi {
 
-// One question to a planner: its options, changed for this call.
+// A question to a planner: its options, changed for this call.
 struct Question {
   CompileRequest request;
   ConstrainedModel model;

@@ -1,4 +1,4 @@
-// shw_recipes: well-known recipes beside the optimum.
+// shw_recipes: compares well-known recipes with the optimum.
 #include "shardwise/recipes.h"
 
 #include "compare/compare.h"
@@ -59,7 +59,7 @@ shw_recipes_row to_c(const compare::Table& table, const compare::Row& row) {
   return c;
 }
 
-// The comparison as one of its documents.
+// The comparison in one of its document formats.
 shw_status* text_of(const shw_recipes* recipes, shw_blob** out_blob,
                     std::string (*write)(const compare::Table&)) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {

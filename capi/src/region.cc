@@ -15,8 +15,8 @@ Code code_of(shw_code code) {
   return code > SHW_OK && code <= SHW_DATA_LOSS ? static_cast<Code>(code) : Code::kUnknown;
 }
 
-// One region of a plan on one rank. What the body is told is written down once; a call fills in the
-// addresses.
+// One region of a plan on one rank. The description for the body is prepared once; each call fills
+// in the addresses.
 class RegionKernel final : public runtime::HostKernel {
  public:
   RegionKernel(std::string name, shw_region_fn body, void* user, const runtime::RegionArgs& args)
@@ -56,7 +56,7 @@ class RegionKernel final : public runtime::HostKernel {
   }
 
  private:
-  // Of a collective that the body called. It says more than the body's code.
+  // An error of a collective that the body called; it says more than the body's return code.
   Status take_error() {
     Status first;
     for (const shw_group& group : groups_) {

@@ -1,4 +1,4 @@
-// What the caller's shw_region are to the runtime: kernels that call back.
+// Converts the caller's shw_region to the runtime's regions: kernels that call back.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace shw::capi {
 
-// Checked: each has a name of its own and a function.
+// Checks that each has a unique name and a function.
 Result<std::vector<runtime::RegionBody>> read_regions(const shw_region* regions, size_t count);
 
 }  // namespace shw::capi

@@ -1,4 +1,4 @@
-// A plan as a page for a browser.
+// A plan as an HTML page.
 #include "shardwise/report.h"
 
 #include "blob.h"

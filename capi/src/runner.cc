@@ -18,7 +18,7 @@ Result<Tensors> read_array(const char* what, const shw_named_tensor* tensors, si
   return Tensors(tensors, count);
 }
 
-// A world of this process alone, with one rank for each of the plan.
+// A world in this process, with one rank for each rank of the plan.
 Result<shw_world> world_for(const LoadedPlan& plan, const shw_world* given) {
   if (given == nullptr)
     return shw_world{plan.context, runtime::create_local_world(plan.mesh.num_ranks(), {})};
@@ -30,10 +30,10 @@ Result<shw_world> world_for(const LoadedPlan& plan, const shw_world* given) {
   return *given;
 }
 
-// After a failure: waits until everything has ended, and makes the executors usable. All are reset
-// equally often, also where memory runs out on the way: the next call goes on from there. The
-// failure is taken back first: an abort from here on may stop executors that were reset already,
-// and is noted for the next call.
+// Recovers after a failure: waits until everything has ended, and makes the executors usable. All
+// executors must be reset equally often. If memory runs out in between, the next call continues
+// from there. The `failed` flag is cleared first: an abort that comes later may stop executors that
+// have already been reset, so it must set the flag for the next call.
 void recover(shw_runner& runner) {
   if (!runner.recovering) {
     if (!runner.shared->failed.exchange(false)) return;
@@ -67,7 +67,8 @@ RunBuffers take_buffers(const shw_runner& runner, size_t entry, const ProgramEnt
   return buffers;
 }
 
-// Cuts an input into the pieces of all ranks: into those of an earlier run where there are any.
+// Splits an input into the pieces of all ranks. Reuses the pieces of an earlier run if there are
+// any.
 Status place(const shw_runner& runner, const ProgramEntry& entry, size_t at,
              const shw_tensor& whole, RunBuffers& buffers) {
   for (size_t rank = 0; rank < runner.executors.size(); ++rank) {
@@ -84,7 +85,7 @@ Status place(const shw_runner& runner, const ProgramEntry& entry, size_t at,
   return {};
 }
 
-// Cuts all inputs. The answer says which were given, as the library says which are missing.
+// Splits all inputs. Returns which inputs were given, because the library reports the missing ones.
 Result<std::vector<bool>> place_all(const shw_runner& runner, const ProgramEntry& entry,
                                     Tensors inputs, RunBuffers& buffers) {
   std::vector<bool> given(entry.inputs.size(), false);
@@ -118,8 +119,8 @@ Result<std::unique_ptr<shw_event>> start_rank(shw_executor& executor, size_t ent
   return event;
 }
 
-// Where a rank cannot begin, be it for lack of memory, those that have begun are stopped: they
-// would wait for it.
+// If a rank cannot begin, for example because memory ran out, the ranks that have begun are
+// stopped, because they would wait for it.
 class Start {
  public:
   explicit Start(shw_runner& runner) : runner_(runner) {}
@@ -131,7 +132,8 @@ class Start {
   Start(const Start&) = delete;
   Start& operator=(const Start&) = delete;
   void begun() { ++begun_; }
-  // The rank has not begun: runs that are under way may go on. Unlike where memory ran out.
+  // The rank was refused before it began, so runs in flight may continue. After exhausted memory
+  // they may not.
   void refused(Code code) { refused_ = code != Code::kResourceExhausted; }
 
  private:
@@ -177,7 +179,8 @@ Result<std::unique_ptr<shw_pending>> start(shw_runner& runner, size_t entry, Ten
   return pending;
 }
 
-// The places of the outputs that the caller wants, whose tensors can take them.
+// The positions of the outputs that the caller wants; checks that the caller's tensors can hold
+// them.
 Result<std::vector<size_t>> wanted_outputs(const LoadedPlan& plan, const ProgramEntry& entry,
                                            Tensors outputs) {
   std::vector<size_t> places;

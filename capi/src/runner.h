@@ -1,4 +1,4 @@
-// What a runner and a pending run are behind their handles.
+// The objects behind the handles of a runner and of a pending run.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -15,14 +15,14 @@ struct RunBuffers {
   std::vector<std::unique_ptr<shw_buffer>> inputs, outputs;
 };
 
-// What a runner shares with the runs that it started, which may outlive it.
+// Data that a runner shares with the runs that it started, which may outlive it.
 struct RunnerShared {
   PlanRef plan;
-  std::atomic<bool> failed = false;            // executors must be reset before anything else
-  std::atomic<uint64_t> epoch = 0;             // resets of all executors
+  std::atomic<bool> failed = false;            // executors must be reset before further use
+  std::atomic<uint64_t> epoch = 0;             // number of resets of all executors
   std::atomic<uint64_t> stopped = 0;           // 1 + the epoch in which the caller stopped all runs
-  std::mutex mutex;                            // of `spare`
-  std::vector<std::vector<RunBuffers>> spare;  // by entry: of runs that nobody holds any more
+  std::mutex mutex;                            // guards `spare`
+  std::vector<std::vector<RunBuffers>> spare;  // by entry: buffers of runs without a handle
 };
 
 }  // namespace shw::capi
@@ -30,14 +30,14 @@ struct RunnerShared {
 struct shw_runner {
   std::shared_ptr<shw::capi::RunnerShared> shared;
   std::vector<std::unique_ptr<shw_executor>> executors;
-  bool recovering = false;  // also between calls, where memory ran out on the way
+  bool recovering = false;  // also between calls, if memory ran out during recovery
   size_t num_reset = 0;     // executors that this recovery has reset
 };
 
 struct shw_pending {
   std::shared_ptr<shw::capi::RunnerShared> shared;
   size_t entry = 0;
-  uint64_t epoch = 0;  // in which it was started
+  uint64_t epoch = 0;  // epoch in which it was started
   shw::capi::RunBuffers buffers;
   std::vector<std::unique_ptr<shw_event>> events;  // by rank
 
@@ -51,7 +51,7 @@ namespace shw::capi {
 
 bool has_ended(const shw_pending& pending);
 
-// `timeout_ns` as of shw_pending_wait().
+// `timeout_ns` as in shw_pending_wait().
 Status wait_for(const shw_pending& pending, int64_t timeout_ns);
 
 }  // namespace shw::capi

@@ -1,4 +1,4 @@
-// shw_search: every mesh that devices can form.
+// shw_search: searches all meshes that the devices can form.
 #include "shardwise/search.h"
 
 #include "answers/search.h"
@@ -20,9 +20,9 @@ namespace {
 
 constexpr size_t kSearchOptionsSize_0_2 = SHW_SIZE_TO(shw_search_options, reserved);
 constexpr size_t kSearchCandidateSize_0_2 = SHW_SIZE_TO(shw_search_candidate, duration_s);
-constexpr std::string_view kNoAxes = "rank=1";  // what read_compile_options() makes of none
+constexpr std::string_view kNoAxes = "rank=1";  // the result of read_compile_options() for no axes
 
-// Numbers beyond an int are as senseless as INT_MAX, and refused with it.
+// Numbers above INT_MAX are as invalid as INT_MAX, and are refused in the same way.
 int clamped(size_t value) { return static_cast<int>(std::min<size_t>(value, INT_MAX)); }
 
 Result<answers::SearchOptions> convert(const shw_search_options* search) {

@@ -1,4 +1,4 @@
-// shw_solution: placement problems without a graph.
+// shw_solution: solves placement problems without a graph.
 #include "shardwise/solution.h"
 
 #include "answers/solve_problem.h"

@@ -8,7 +8,7 @@
 namespace shw::capi {
 namespace {
 
-// What a status that is not the constant one really is.
+// The actual type of every status except the constant one.
 struct HeapStatus : shw_status {
   std::string message_text, node_text;
   std::vector<std::string> conflict_texts;

@@ -1,4 +1,4 @@
-// shw_symbol: sizes that are known at run time, as a plan has them.
+// shw_symbol: a plan's sizes that are known only at run time.
 #include <vector>
 
 #include "boundary.h"

@@ -1,4 +1,4 @@
-// shw_verification: are the results of a run right?
+// shw_verification: checks the results of a run.
 #include "shardwise/verification.h"
 
 #include "blob.h"
@@ -28,7 +28,7 @@ constexpr size_t kVerificationTensorSize_0_2 =
 
 using Views = std::vector<runtime::HostTensorView>;
 
-// Tensors of an entry's ports; those of absent ports stay empty.
+// Reads the tensors of an entry's ports; absent ports get empty tensors.
 Result<Views> views_of(const shw_tensor* tensors, size_t count, const char* what,
                        const std::vector<const Port*>& ports) {
   if (count != ports.size())

@@ -8,7 +8,7 @@
 namespace shw::capi {
 namespace {
 
-// A port that is present, and what a rank holds of it.
+// A present port, and a rank's piece of it.
 Result<const Port*> present_port(const LoadedPlan& plan, size_t index) {
   SHW_ASSIGN_OR_RETURN(const PortId id, port_of(plan, index));
   const Port& port = plan.plan.program.ports[id];

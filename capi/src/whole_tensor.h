@@ -1,4 +1,4 @@
-// Whole tensors of a plan's ports to the ranks' pieces, and back.
+// Converts whole tensors of a plan's ports to the ranks' pieces, and back.
 #pragma once
 #include <span>
 
@@ -13,7 +13,7 @@ Result<std::unique_ptr<shw_buffer>> shard(const PlanRef& plan, size_t port, int3
 Status shard_into(const PlanRef& plan, size_t port, int32_t rank, const shw_tensor& whole,
                   shw_buffer& piece);
 
-// `pieces`: of all ranks in their order. `whole` has room for the port's global type.
+// `pieces`: by rank, for all ranks. `whole` must have room for the port's global type.
 Status gather_into(const PlanRef& plan, size_t port, std::span<shw_buffer* const> pieces,
                    void* whole);
 Result<std::unique_ptr<shw_buffer>> gather(const PlanRef& plan, size_t port,

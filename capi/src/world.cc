@@ -16,7 +16,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr int32_t kMaxRanks = 1 << 20;  // as of a mesh
+constexpr int32_t kMaxRanks = 1 << 20;  // the same limit as for meshes
 constexpr size_t kWorldOptionsSize_0_2 = SHW_SIZE_TO(shw_world_options, mpi_plugin);
 
 struct WorldSettings {

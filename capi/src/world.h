@@ -1,4 +1,4 @@
-// What a world is behind its handle.
+// The object behind a world handle.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,4 @@
-// Maps ATen overloads to our operations, with their arguments and results.
+// Maps ATen overloads to this library's operations, with their arguments and results.
 #pragma once
 #include <limits>
 #include <optional>
@@ -22,11 +22,11 @@ struct AtenOp {
   double fill = std::numeric_limits<double>::quiet_NaN();
 };
 
-// `target` stays part of the answer. None: unknown.
+// The result refers to `target`. Empty: unknown overload.
 std::optional<AtenOp> find_aten_op(std::string_view target);
 std::vector<AtenOp> aten_ops();  // all, by op
-// The overload that FX most likely prints for a node: the tensor or default one, with the node's
-// kernel if it has one. Empty: none.
+// The overload that FX most likely prints for a node: the tensor or default overload, with the
+// node's kernel if it has one. Empty: there is none.
 std::string_view aten_target(const Graph& graph, NodeId node);
 
 }  // namespace shw::import

@@ -10,7 +10,7 @@
 
 namespace shw::import {
 
-// A flat list of numbers or truth values, row-major, as bytes of that type.
+// Converts a flat, row-major list of numbers or truth values to the bytes of a tensor of that type.
 Result<std::shared_ptr<const std::vector<uint8_t>>> constant_data(const nlohmann::json& list,
                                                                   const TensorType& type);
 

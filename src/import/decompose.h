@@ -1,5 +1,5 @@
-// What a text of decompositions.cc cannot say by itself: functions that compute sizes and choose
-// the text. One file for each family.
+// Functions for decompositions that a text of decompositions.cc cannot express alone: they compute
+// sizes and choose the text. One file per family.
 #pragma once
 #include <string_view>
 
@@ -7,11 +7,11 @@
 
 namespace shw::import {
 
-// Binds names and returns the text to be expanded. Empty: the op of the overload's own name does
-// it.
+// Binds names and returns the text to expand. Empty: the operation with the overload's own name is
+// used.
 using Decomposer = std::string_view (*)(Expansion& e);
 
-// X(name of the function, which is the name in the texts)
+// X(name of the function, as used in the texts)
 #define SHW_DECOMPOSERS(X)    \
   X(arange)                   \
   X(as_strided)               \

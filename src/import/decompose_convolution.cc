@@ -1,5 +1,6 @@
-// A transposed convolution is the gradient of a convolution by its input, and its gradients are a
-// convolution and the gradient by the weight. Others have an op of their own.
+// A transposed convolution equals the gradient of a convolution with respect to its input. The
+// gradients of a transposed convolution are a convolution, and the gradient of a convolution with
+// respect to its weight. Other convolutions have their own operations.
 #include "import/decompose.h"
 
 namespace shw::import::decompose {

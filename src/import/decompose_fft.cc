@@ -1,5 +1,5 @@
-// Fourier transforms as products with matrices of sines and cosines: right, and dear for long dims,
-// which the plan's cost shows.
+// Fourier transforms as products with matrices of sines and cosines. The results are correct, but
+// long dims are expensive; the plan's cost shows that.
 #include <cmath>
 
 #include "import/decompose.h"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kTwoPi = 6.283185307179586;
 
-// "c", "s": cosines and sines of 2π·j·k/n for j < rows, k < n. The product is reduced before it is
-// a real number, so that long dims lose no digits.
+// "c", "s": cosines and sines of 2π·j·k/n for j < rows, k < n. The product j·k is reduced modulo n
+// before it becomes a real number, so that long dims lose no digits.
 void matrices(Expansion& e, int64_t rows, int64_t n) {
   e.bind_int("m", rows);
   e.bind_int("n", n);
@@ -38,7 +38,7 @@ void transform(Expansion& e, bool forward) {
       "im = transpose(view(sub(mm(y, c), mm(x, s)), sizes(u)), d, -1); im");
 }
 
-// "scale": what the results are multiplied by, of transforms of that many elements in all.
+// "scale": the factor of the results of transforms with that many elements in total.
 void normalise(Expansion& e, double elements) {
   const int64_t how = e.get_int("normalization", 0);
   e.bind_number("scale", how == 0 ? 1 : how == 1 ? 1 / std::sqrt(elements) : 1 / elements);
@@ -110,7 +110,7 @@ std::string_view fft_c2r(Expansion& e) {
   shape[static_cast<size_t>(dims.back())] = shape.back();
   shape[shape.size() - 1] = n;
   e.bind_ints("shape", shape);
-  // The other half is the conjugate of what is given, so all but the ends count twice.
+  // The other half is the conjugate of the given one, so all elements but the ends count twice.
   return "k = view(iota(m), [m, 1]); h = sub(sub(2, convert_element_type(eq(k, 0), f32)), "
          "convert_element_type(eq(mul(k, 2), n), f32)); t = mul(h, scale); "
          "u = transpose(re, d, -1); v = transpose(im, d, -1); "

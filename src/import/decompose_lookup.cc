@@ -1,4 +1,4 @@
-// Sums and extremes of elements that integers gather into bags, bins and places.
+// Sums and extremes of elements that integers assign to bags, bins and positions.
 #include <limits>
 
 #include "import/decompose.h"
@@ -6,8 +6,8 @@
 namespace shw::import::decompose {
 namespace {
 
-// "bag": of each index the bag that it belongs to; "one": its weight in the size of the bag, and
-// "count": the sizes.
+// "bag": the bag of each index; "one": the weight of each index in the size of its bag; "count":
+// the sizes of the bags.
 void find_bags(Expansion& e) {
   const int64_t n = e.type("indices").numel();
   const int64_t bags = e.type("offsets").numel() - e.get_bool("include_last_offset", false);
@@ -54,7 +54,7 @@ std::string_view embedding_bag_backward(Expansion& e) {
 std::string_view scatter_reduce(Expansion& e) {
   const std::string how = e.get_string("reduce");
   const bool with_self = e.get_bool("include_self", true);
-  if (!with_self) {  // the first that arrives replaces what was there
+  if (!with_self) {  // the first element to arrive replaces the old value
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (is_floating(e.type("self").dtype) || how == "sum" || how == "mean" || how == "prod")
       e.bind_number("neutral", how == "amax"   ? -kInfinity

@@ -1,4 +1,4 @@
-// Functions of single elements, and what fills tensors.
+// Functions of single elements, and operations that fill tensors.
 #include <cmath>
 
 #include "import/decompose.h"
@@ -61,7 +61,7 @@ std::string_view div(Expansion& e) {
   if (mode.empty()) return "div(self, other)";
   if (mode == "floor") return "floor_divide(self, other)";
   if (makes_reals(e)) return "q = div(self, other); where(lt(q, 0), ceil(q), floor(q))";
-  // One more where the quotient is negative and not exact.
+  // Add 1 if the quotient is negative and not exact.
   return "q = floor_divide(self, other); "
          "add(q, logical_and(lt(q, 0), ne(remainder(self, other), 0)))";
 }

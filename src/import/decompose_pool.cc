@@ -1,5 +1,5 @@
-// Pooling: `index` lays the window of each result out in dims of its own, over which a maximum or a
-// sum is taken; backward, elements are added to where they came from.
+// Pooling: `index` gives the window of each result its own dims, which a maximum or a sum reduces.
+// Backward, the gradients are added to the elements that the windows came from.
 #include <algorithm>
 #include <limits>
 
@@ -8,15 +8,17 @@
 namespace shw::import::decompose {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 20;  // of a dim: products of three do not overflow
+// Maximum size of a dim: products of three do not overflow.
+constexpr int64_t kMost = int64_t{1} << 20;
 
 struct Windows {
-  size_t lead = 0, dims = 0;  // dims before the spatial ones, and how many these are
+  size_t lead = 0, dims = 0;  // number of dims before the spatial ones; number of spatial dims
   Dims kernel, stride, padding, dilation;
   Dims input, output;  // sizes of the spatial dims
 };
 
-// One number a spatial dim; a list of one stands for all, an empty one for `otherwise`.
+// One number per spatial dim. A list of one number applies to all dims, and an empty list means
+// `otherwise`.
 Dims numbers(Expansion& e, std::string_view name, size_t dims, const Dims& otherwise,
              int64_t least) {
   Dims list = e.get_ints(name);
@@ -28,7 +30,7 @@ Dims numbers(Expansion& e, std::string_view name, size_t dims, const Dims& other
   return fits ? list : Dims(dims, 1);
 }
 
-// `input`: sizes of what is pooled; `output`: of the result.
+// `input`: sizes of the pooled tensor; `output`: sizes of the result.
 Windows windows_of(Expansion& e, const Dims& input, const Dims& output) {
   Windows w;
   w.dims = e.get_ints("kernel_size").size();
@@ -67,13 +69,13 @@ int64_t product(const Dims& list) {
   return p;
 }
 
-// How far windows reach behind the last element of a dim.
+// How far windows extend beyond the last element of a dim.
 int64_t behind(const Windows& w, size_t d) {
   return std::max<int64_t>(0, (w.output[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] +
                                   1 - w.input[d] - w.padding[d]);
 }
 
-// "places": for each spatial dim, where in the padded tensor the elements of the windows lie;
+// "places": for each spatial dim, the positions of the windows' elements in the padded tensor;
 // "spatial": the dims.
 void find_places(Expansion& e, const Windows& w) {
   std::vector<NodeId> places;
@@ -111,7 +113,7 @@ void lay_out(Expansion& e, const Windows& w, double value) {
   e.run("p = index(x, places, dims=spatial); p");
 }
 
-// "best": the maxima and their places in the windows.
+// "best": the maxima and their positions in the windows.
 void find_maxima(Expansion& e, const Windows& w) {
   if (!is_floating(e.type("self").dtype)) e.refuse("max pooling of integers is not supported");
   lay_out(e, w, -std::numeric_limits<double>::infinity());
@@ -120,7 +122,7 @@ void find_maxima(Expansion& e, const Windows& w) {
   e.run("best = max(view(p, shape), -1); best");
 }
 
-// "index": in the whole of the spatial dims, of the places in windows "r".
+// "index": positions in the flattened spatial dims, from the positions "r" in the windows.
 void find_indices(Expansion& e, const Windows& w) {
   e.bind_int("index", 0);
   int64_t inner = 1;
@@ -140,7 +142,7 @@ void find_indices(Expansion& e, const Windows& w) {
   }
 }
 
-// "count": what the sums of the windows are divided by.
+// "count": the divisors of the windows' sums.
 void find_counts(Expansion& e, const Windows& w) {
   const bool with_padding = e.get_bool("count_include_pad", true);
   bool is_uniform = true;
@@ -244,8 +246,8 @@ std::string_view avg_pool_backward(Expansion& e) {
 
 namespace {
 
-// "split": the shape of the large tensor, of which each pooled dim stands as blocks and their size;
-// "inner": the dims of the sizes; "count": how many elements a result is the mean of.
+// "split": the shape of the larger tensor, with each pooled dim split into blocks and their size;
+// "inner": the dims of the block sizes; "count": the number of elements per mean.
 void split_evenly(Expansion& e, const Dims& large, const Dims& small) {
   Dims split, blocks, inner;
   double count = 1;

@@ -1,5 +1,5 @@
-// Cells of recurrent networks. The workspaces that pass from forward to backward are as ATen's CUDA
-// kernels lay them out.
+// Cells of recurrent networks. The workspaces that the forward step passes to the backward step
+// have the layout of ATen's CUDA kernels.
 #include "import/decompose.h"
 
 namespace shw::import::decompose {

@@ -1,5 +1,5 @@
-// What addresses elements by position: strided windows of memory, diagonals, rolls, unfolding,
-// padding by what is there.
+// Operations that address elements by position: strided windows of memory, diagonals, rolls,
+// unfolding, and padding with existing elements.
 #include <algorithm>
 #include <numeric>
 
@@ -10,8 +10,7 @@
 namespace shw::import::decompose {
 namespace {
 
-// "flat": the elements of a tensor in the order in which they lie in memory; "order": the dims in
-// that order.
+// "flat": the elements of a tensor in memory order; "order": the dims in that order.
 void flatten(Expansion& e, std::string_view name) {
   const TensorType type = e.recorded(name);
   Dims order(type.shape.size(), 0);
@@ -31,7 +30,8 @@ void flatten(Expansion& e, std::string_view name) {
   e.run("flat = view(permute(source, order), [-1]); flat");
 }
 
-// "places": in "flat", of the elements of the window. True: it is all of "flat", in order.
+// "places": the positions in "flat" of the window's elements. Returns true if the window is all of
+// "flat", in order.
 bool find_places(Expansion& e) {
   const Dims size = e.get_ints("size"), stride = e.get_ints("stride");
   const int64_t offset = e.get_int("storage_offset", 0);
@@ -76,7 +76,8 @@ size_t unfolding(Expansion& e, const Dims& shape, int64_t dim) {
 
 enum class Edge : uint8_t { kReflects, kRepeats };
 
-// "x" padded along the last dims, or, of a gradient, added to where the elements came from.
+// "x" padded along the last dims; or, for a gradient, with its padding added to the elements that
+// it came from.
 void pad(Expansion& e, Edge edge, bool backward) {
   const Dims pads = e.get_ints("padding");
   const TensorType type = e.type("self");
@@ -121,7 +122,7 @@ std::string_view as_strided_scatter(Expansion& e) {
   const bool is_view = find_places(e);
   e.run(is_view ? "y = view(src, [-1]); y"
                 : "y = index_put(flat, view(src, sizes(places)), [places]); y");
-  // Back from the order in memory.
+  // Restores the order of the dims.
   const TensorType type = e.recorded("self");
   const Dims order = e.get_ints("order");
   Dims shape(order.size(), 0), back(order.size(), 0);
@@ -146,7 +147,8 @@ std::string_view diagonal(Expansion& e) {
   e.bind_int("down", std::max<int64_t>(0, -offset));
   e.bind_int("right", std::max<int64_t>(0, offset));
   e.bind_ints("pair", Dims{static_cast<int64_t>(*a), static_cast<int64_t>(*b)});
-  // The diagonal comes last; `index` puts it where the first dim was, or in front.
+  // The diagonal must be the last dim; `index` puts it in the place of the first indexed dim, or in
+  // front.
   const int64_t at = *b == *a + 1 ? static_cast<int64_t>(*a) : 0;
   Dims order;
   for (int64_t d = 0; d + 1 < type.rank(); ++d)
@@ -171,7 +173,7 @@ std::string_view unfold(Expansion& e) {
   const Dims shape = e.type("self").shape;
   const size_t at = unfolding(e, shape, e.get_int("dimension", 0));
   if (!e.ok()) return {};
-  // `index` puts the elements of a window behind their dim; they come last.
+  // The elements of a window must be the last dim; `index` puts them after their dim.
   Dims order;
   for (size_t d = 0; d <= shape.size(); ++d)
     if (d != at + 1) order.push_back(static_cast<int64_t>(d));

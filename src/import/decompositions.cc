@@ -5,9 +5,10 @@
 namespace shw::import {
 namespace {
 
-// One overload, or several that share their text, a line: names, arguments with their defaults, and
-// what the call becomes (expansion.h). A name stands for aten.<name>.default. After '@' comes a
-// function of decompose.h, which chooses the text. Signatures: native_functions.yaml of PyTorch.
+// Each line has one overload, or several with the same text: names, arguments with their defaults,
+// and the expansion of the call (expansion.h). A name stands for aten.<name>.default. After '@'
+// follows a function of decompose.h, which chooses the text. Signatures: native_functions.yaml of
+// PyTorch.
 constexpr std::string_view kDecompositions = R"(
 _adaptive_avg_pool2d|_adaptive_avg_pool3d|adaptive_avg_pool1d(self output_size): @even_pool
 _adaptive_avg_pool2d_backward|_adaptive_avg_pool3d_backward(grad_output self): @even_pool_backward
@@ -145,7 +146,7 @@ xlogy.Tensor(self other): masked_fill(mul(self, log(other)), eq(self, 0), 0)
 zero(self): full_like(self, 0)
 )";
 
-// Ops whose results no plan can hold, and why.
+// Operations whose results no plan can express, with the reason.
 constexpr std::string_view kRefused = R"(
 _local_scalar_dense|item|masked_select|nonzero|unique_consecutive|_unique2|unique_dim|repeat_interleave.Tensor|bincount: its result depends on the values of a tensor, and so does the rest of the graph; a plan is made before they are known
 _scaled_dot_product_attention_math|_scaled_dot_product_fused_attention_overrideable: this kernel of attention is not known; trace with flash, efficient or cuDNN attention, or on a CPU

@@ -16,7 +16,7 @@ int kind_of(Dtype d) {
   return is_floating(d) ? 2 : d != Dtype::kBool;
 }
 
-// Whether the op computes in the dtype that its operands have together.
+// Whether the operation computes in the common dtype of its operands.
 bool promotes(OpKind op) {
   switch (op) {
     case OpKind::kAdd:
@@ -73,14 +73,14 @@ void convert_scalars(Graph& graph, OpKind op, std::span<NodeId> operands, const 
   }
 }
 
-// Reads one text and adds its nodes. After a failure it reads on, without effect.
+// Reads one text and adds its nodes. After a failure it continues to read, without effect.
 class ExpansionParser {
  public:
   using Argument = std::pair<std::string_view, ExpansionValue>;
 
   ExpansionParser(Expansion& e, std::string_view text) : e_(e), text_(text) {}
 
-  // The values of the last statement. `finishes`: they are those of the call.
+  // Returns the values of the last statement. `finishes`: they are the results of the call.
   std::vector<ExpansionValue> run(bool finishes) {
     for (std::string_view name; !(name = assigned()).empty();) {
       e_.bind(name, expression());
@@ -164,7 +164,7 @@ class ExpansionParser {
     return AttrValue(negative ? -d : d);
   }
 
-  // Of tensors, or of integers.
+  // A list of tensors or of integers.
   ExpansionValue list() {
     std::vector<NodeId> nodes;
     std::vector<int64_t> ints;
@@ -197,7 +197,7 @@ class ExpansionParser {
         e_.emit(*op, std::move(operands), std::move(attrs), is_last && !text_.starts_with('.')));
   }
 
-  // The place of a tuple that the text names next; without one the value itself.
+  // The tuple element that the text selects next; without a selection, the value itself.
   ExpansionValue element(NodeId tuple) {
     if (!text_.starts_with('.')) return tuple;
     text_.remove_prefix(1);
@@ -207,7 +207,7 @@ class ExpansionParser {
     return e_.emit(OpKind::kGetItem, {tuple}, std::move(attrs), false);
   }
 
-  // What is known of a tensor before the graph runs.
+  // Functions of a tensor's type, which is known before the graph runs.
   ExpansionValue measure(std::string_view name, std::span<const Argument> args) {
     if (args.empty() || !args[0].second.node.valid()) return wrong();
     const TensorType& t = e_.graph_.type(args[0].second.node);
@@ -314,8 +314,8 @@ NodeId Expansion::add(OpKind op, std::vector<NodeId> operands, Attrs attrs, std:
   return graph_.add_node(op, std::move(name), operands, std::move(attrs), *types, is_tuple, meta_);
 }
 
-// The node that returns the result of the call has its name. Should its dtype be another than
-// recorded, as_recorded() converts it.
+// The node that returns the call's result gets the call's name. If its dtype differs from the
+// recorded one, as_recorded() converts it.
 NodeId Expansion::emit(OpKind op, std::vector<NodeId> operands, Attrs attrs, bool is_last) {
   const bool is_result = is_last && results_.size() == 1;
   return add(op, std::move(operands), std::move(attrs),
@@ -323,11 +323,12 @@ NodeId Expansion::emit(OpKind op, std::vector<NodeId> operands, Attrs attrs, boo
 }
 
 NodeId Expansion::as_recorded(NodeId value, size_t place) {
-  // Whoever uses what is not computed lacks an operand.
+  // A later use of a result that is not computed fails because of the missing operand.
   if (place >= results_.size() || !results_[place] || !value.valid()) return kNoNode;
   if (graph_.is_tuple(value)) return fail(internal_error("a decomposition returns a tuple"));
   const TensorType wanted = *results_[place], type = graph_.type(value);
-  if (type.shape != wanted.shape && wanted.numel() == 0) return kNoNode;  // a stand-in
+  // A placeholder without elements.
+  if (type.shape != wanted.shape && wanted.numel() == 0) return kNoNode;
   if (type.shape != wanted.shape)
     return fail(invalid_argument("result " + std::to_string(place) + " is recorded as " +
                                  to_string(wanted) + " but is " + to_string(type)));
@@ -363,7 +364,7 @@ TensorType Expansion::recorded(std::string_view name) const {
 }
 
 namespace {
-// No tensor has more elements; sums and products of what is within do not overflow.
+// No tensor has more elements, and sums and products of values within this limit do not overflow.
 int64_t bounded(int64_t i) {
   constexpr int64_t kMost = int64_t{1} << 60;
   return std::clamp(i, -kMost, kMost);

@@ -1,13 +1,13 @@
-// Expands a call of an overload that has no op of its own into nodes that have one. What it becomes
-// is a short text in the overload's arguments:
+// Expands a call of an overload without an operation of its own into several nodes. A short text
+// describes the expansion in terms of the overload's arguments:
 //
 //   i = mul(tensor1, tensor2); add(self, i, alpha=value)
 //
 // A text is a list of statements, of which the last is the result: one value, or several in
-// parentheses. f(…) is the op of that name; arguments stand in the order of OpDef::params, or are
-// named. f(…).1 is a place in its tuple. [a, b] is a list of values. Numbers, true, false, 'text'
-// and dtypes are attributes; so are sizes(x), size(x, dim), numel(x) and dtype(x). What a text
-// cannot compute, a function in C++ binds to a name before.
+// parentheses. f(…) is the operation of that name; arguments are given in the order of
+// OpDef::params, or by name. f(…).1 is an element of its tuple. [a, b] is a list of values.
+// Numbers, true, false, 'text' and dtypes are attributes; so are sizes(x), size(x, dim), numel(x)
+// and dtype(x). A C++ function computes everything else and binds it to a name beforehand.
 #pragma once
 #include <optional>
 #include <span>
@@ -21,8 +21,9 @@
 
 namespace shw::import {
 
-// An argument, or what a name stands for: a tensor, a list of them, an attribute, or nothing (null
-// in the call). Its special members are out of line, which keeps the code that passes it small.
+// The value of an argument or of a name: a tensor, a list of tensors, an attribute, or nothing
+// (null in the call). Its special members are not inline, which keeps the code that passes it
+// small.
 struct ExpansionValue {
   ExpansionValue() = default;
   ExpansionValue(NodeId n) : node(n) {}
@@ -41,7 +42,8 @@ struct ExpansionValue {
 
 class Expansion {
  public:
-  // `name`: of the call; the last node gets it. `results`: what the call returns, as recorded.
+  // `name`: the call's name, which the last node gets. `results`: the recorded types of the call's
+  // results.
   Expansion(Graph& graph, std::string name, NodeMeta meta,
             std::span<const std::optional<TensorType>> results)
       : graph_(graph), name_(std::move(name)), meta_(std::move(meta)), results_(results) {}
@@ -50,34 +52,34 @@ class Expansion {
   void bind_int(std::string_view name, int64_t value);
   void bind_number(std::string_view name, double value);
   void bind_ints(std::string_view name, const Dims& value);
-  // Types as recorded for operands, whose strides say how they lie in memory.
+  // Sets the recorded type of an operand; its strides give the layout in memory.
   void record(std::string_view name, TensorType type) { recorded_.emplace_back(name, type); }
 
-  // The first failure stays; after it, nothing that is run has an effect, and tensors that do not
-  // exist have an empty type.
+  // The first failure is kept. After it run() has no effect, and tensors that do not exist have an
+  // empty type.
   const Status& status() const { return status_; }
   bool ok() const { return status_.ok(); }
-  // UNIMPLEMENTED. Returns an empty text.
+  // Fails with UNIMPLEMENTED. Returns an empty text.
   std::string_view refuse(const char* why);
   void refuse_void(const char* why) { refuse(why); }
 
-  // Evaluates a text, whose last value is bound to "it".
+  // Evaluates a text; its last value is bound to "it".
   void run(std::string_view text);
-  // The same for the last text: its values are those of the call, of the types recorded.
+  // Like run(), for the last text: its values are the results of the call, with the recorded types.
   Result<std::vector<NodeId>> finish(std::string_view text);
 
   // ---- for functions that prepare a text
   const ExpansionValue& at(std::string_view name) const;  // absent: no such name
   bool has(std::string_view name) const { return !at(name).is_absent(); }
-  NodeId node(std::string_view name) const;  // invalid: it is no tensor
+  NodeId node(std::string_view name) const;  // invalid: not a tensor
   const TensorType& type(std::string_view name) const;
   TensorType recorded(std::string_view name) const;
   std::span<const std::optional<TensorType>> results() const { return results_; }
-  Dims result_shape() const;  // of the first; empty: there is none
+  Dims result_shape() const;  // shape of the first result; empty: there is none
   int64_t get_int(std::string_view name, int64_t otherwise) const;
   double get_number(std::string_view name, double otherwise) const;
   bool get_bool(std::string_view name, bool otherwise) const;
-  Dims get_ints(std::string_view name) const;  // none where there are more than kMaxRank
+  Dims get_ints(std::string_view name) const;  // empty if there are more than kMaxRank
   std::string get_string(std::string_view name) const;
 
  private:
@@ -85,20 +87,22 @@ class Expansion {
   NodeId emit(OpKind op, std::vector<NodeId> operands, Attrs attrs, bool is_last);
   NodeId add(OpKind op, std::vector<NodeId> operands, Attrs attrs, std::string name);
   NodeId as_recorded(NodeId value, size_t place);
-  NodeId fail(Status status);  // keeps the first; no node
+  NodeId fail(Status status);  // keeps the first failure; returns no node
 
   Graph& graph_;
   const std::string name_;
   const NodeMeta meta_;
   const std::span<const std::optional<TensorType>> results_;
-  std::vector<std::pair<std::string_view, ExpansionValue>> names_;  // parts of texts that stay
+  // The keys point into texts that outlive this object.
+  std::vector<std::pair<std::string_view, ExpansionValue>> names_;
   std::vector<std::pair<std::string_view, TensorType>> recorded_;
   Status status_;
   int64_t added_ = 0;
 };
 
-// A tensor without dims does not decide the dtype of a result against one that has some, unless it
-// is of a higher kind (real above integer): it is converted first. `name`: of the call.
+// Converts a tensor without dims to the dtype of the operands that have dims, because it must not
+// determine the result's dtype. Exception: it is of a higher kind (real above integer). `name`: of
+// the call.
 void convert_scalars(Graph& graph, OpKind op, std::span<NodeId> operands, const std::string& name,
                      const NodeMeta& meta);
 

@@ -140,8 +140,8 @@ Status Call::set(const Param& p, size_t operand, const json& value) {
   }
 }
 
-// Tensors; for index and index_put, null for a dim that is not indexed: the indexed dims are then
-// named.
+// A list of tensors. For index and index_put it has null for each dim that is not indexed; the
+// indexed dims are then stored by number.
 Status Call::list(const Param& p, const json& value) {
   if (!value.is_array()) return wrong(p, value);
   const bool takes_null = aten_.op == OpKind::kIndex || aten_.op == OpKind::kIndexPut;

@@ -1,4 +1,4 @@
-// A call of an overload that has an op of its own: its arguments as operands and attributes.
+// A call of an overload that maps to a single operation: its arguments as operands and attributes.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -12,14 +12,14 @@
 
 namespace shw::import::fx {
 
-// What a name stands for.
+// The value of a name.
 struct Named {
-  NodeId node;                            // none: an absent place of a tuple
-  const nlohmann::json* value = nullptr;  // its type, as recorded
+  NodeId node;                            // none: an absent element of a tuple
+  const nlohmann::json* value = nullptr;  // its recorded type
 };
 using Names = std::unordered_map<std::string_view, Named>;
 
-// An argument as an attribute; false: it is nothing of this kind.
+// Converts an argument to an attribute; false: it is not of this kind.
 bool convert(ParamKind kind, const nlohmann::json& value, AttrValue* out);
 
 class Call {

@@ -40,7 +40,7 @@ class ExpandedCall {
   }
 
  private:
-  // A keyword that is none of the arguments changes nothing, or is unknown.
+  // A keyword that is not among the arguments has no effect, or is unknown.
   Status check_keywords(const json& kwargs) const {
     constexpr std::string_view kIdle = " device layout pin_memory memory_format dtype generator ";
     for (const auto& [key, value] : kwargs.items()) {

@@ -9,7 +9,7 @@
 
 namespace shw::import::fx {
 
-// Binds what the call gives, and the defaults of what it does not.
+// Binds the arguments of the call, and the defaults of missing arguments.
 Status bind_arguments(const Decomposition& how, const Names& names, const Graph& graph,
                       const nlohmann::json& node, Expansion& e);
 

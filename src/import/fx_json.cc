@@ -23,7 +23,7 @@ namespace {
 
 using namespace fx;
 
-// The function that a text names behind '@'; null: none.
+// The function named after '@' in a text; null: none.
 Decomposer decomposer(std::string_view name) {
 #define X(function) \
   if (name == #function) return decompose::function;
@@ -112,8 +112,8 @@ class Importer {
     return {};
   }
 
-  // A tensor that tracing found in the code. Its values are the node's field "data", row-major;
-  // without it, it is a buffer of the attribute's name, for the caller to give.
+  // A tensor that tracing found in the code. The node's field "data" has its values, row-major.
+  // Without this field it becomes a buffer with the attribute's name, which the caller must supply.
   Status read_constant(const json& node, std::string_view name, NodeId* out) {
     const std::string_view target = text_member(node, "target");
     if (const auto it = constants_.find(target); it != constants_.end()) {
@@ -217,7 +217,7 @@ class Importer {
     return {};
   }
 
-  // A place of a call that was expanded is one of its nodes.
+  // An element of the result of an expanded call is one of its nodes.
   Status take_element(const json& node, NodeId* out, bool* done) const {
     const json* args = member(node, "args");
     if (args == nullptr || !args->is_array() || args->size() != 2) return {};
@@ -232,7 +232,8 @@ class Importer {
     return {};
   }
 
-  // Adds the nodes of a call that has a decomposition. Not done: its own op computes it.
+  // Adds the nodes of a call that has a decomposition. Not done: the overload has its own
+  // operation.
   Status expand(const json& node, std::string_view name, NodeId* out, bool* done) {
     const auto how = find_decomposition(text_member(node, "target"));
     if (!how) return {};

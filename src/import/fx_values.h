@@ -1,5 +1,5 @@
-// What the fields of an ap-graph-1 file mean: look-ups that fail without exceptions, types, and
-// what is said about a node.
+// Reads the fields of an ap-graph-1 file: look-ups that fail without exceptions, types, and
+// metadata of nodes.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>

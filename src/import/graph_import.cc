@@ -24,7 +24,8 @@ Result<Graph> parse(GraphFormat format, std::span<const uint8_t> bytes, const st
 Result<ImportedGraph> import_graph(GraphFormat format, std::span<const uint8_t> bytes,
                                    const std::string& what, uint64_t max_text_bytes) {
   SHW_ASSIGN_OR_RETURN(Graph graph, parse(format, bytes, what, max_text_bytes));
-  // What is written is what others can load: the limits of the format and the verifier hold here.
+  // The limits of the format and the verifier apply here, so that others can load the written
+  // graph.
   std::vector<uint8_t> written = write_graph(graph);
   SHW_RETURN_IF_ERROR(load_graph(written).status());
   return ImportedGraph{std::move(graph), std::move(written)};

@@ -1,4 +1,4 @@
-// A graph in a foreign format, from bytes to the bytes of ours (schemas/graph.fbs).
+// Converts a graph from a foreign format to the bytes of this library's format (schemas/graph.fbs).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ enum class GraphFormat : uint8_t {
 
 struct ImportedGraph {
   Graph graph;
-  std::vector<uint8_t> bytes;  // that load_graph() accepts
+  std::vector<uint8_t> bytes;  // in the format of load_graph()
 };
 
 // `what`: what the bytes are, for messages. RESOURCE_EXHAUSTED: more than `max_text_bytes` of text
@@ -28,7 +28,7 @@ Result<ImportedGraph> import_graph(GraphFormat format, std::span<const uint8_t> 
                                    const std::string& what,
                                    uint64_t max_text_bytes = kDefaultMaxTextBytes);
 
-// What a graph consists of.
+// Counts of a graph's parts.
 struct GraphSummary {
   size_t nodes = 0, parameters = 0, buffers = 0, tangents = 0;
   size_t inputs = 0;  // all others

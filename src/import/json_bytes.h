@@ -13,7 +13,7 @@ namespace shw::import {
 
 inline constexpr size_t kMaxJsonNesting = 256;
 
-// A document that can be destroyed when memory has run out: nlohmann's own destructor allocates.
+// A document that can be destroyed when memory is exhausted: nlohmann's own destructor allocates.
 class JsonTree {
  public:
   JsonTree() = default;
@@ -29,9 +29,9 @@ class JsonTree {
   static void dismantle(nlohmann::json& value);
 };
 
-// `what`: what the bytes are, for messages. DATA_LOSS: damaged or truncated gzip;
+// `what`: a description of the bytes, for messages. DATA_LOSS: damaged or truncated gzip;
 // RESOURCE_EXHAUSTED: more than `max_text_bytes` after inflation, or nested too deeply;
-// INVALID_ARGUMENT: not JSON, with the position.
+// INVALID_ARGUMENT: not JSON; the message has the position.
 Result<JsonTree> parse_json_bytes(std::span<const uint8_t> bytes, const std::string& what,
                                   uint64_t max_text_bytes = kDefaultMaxTextBytes);
 

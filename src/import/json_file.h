@@ -1,5 +1,5 @@
-// Reads a JSON file, plain or gzipped. For tests and benchmarks: its document is destroyed as
-// nlohmann does it.
+// Reads a JSON file, plain or gzipped. For tests and benchmarks: unlike JsonTree, the result is
+// destroyed by nlohmann's destructor.
 #pragma once
 #include <string>
 

@@ -1,15 +1,16 @@
-// Tables as one text: a line for one name, or for several that share what stands behind them,
-// "add.Scalar|add.Tensor: …". A text needs no relocations, which would be larger than the rows.
+// Tables stored as one text. Each line has one name, or several names that share the rest of the
+// line: "add.Scalar|add.Tensor: …". A text needs no relocations, which would take more space than
+// the rows themselves.
 #pragma once
 #include <string_view>
 
 namespace shw::import {
 
-// Of the line that has `name` among its names: all behind them, from ':' or '(' on. Empty: there is
-// none. `lines` begins and ends with a line feed.
+// Finds the line that has `name` among its names, and returns the rest of the line from ':' or '('
+// on. Empty: there is none. `lines` must begin and end with a line feed.
 std::string_view behind_name(std::string_view lines, std::string_view name);
 
-// Calls f(name, what is behind the names) for each name, in order.
+// Calls f(name, rest of the line) for each name, in order.
 template <class F>
 void for_each_name(std::string_view lines, F&& f) {
   for (lines.remove_prefix(1); !lines.empty(); lines.remove_prefix(lines.find('\n') + 1)) {

@@ -9,7 +9,7 @@
 namespace shw::import {
 namespace {
 
-// What came over the border: bytes, or why there are none.
+// The result from the plug-in: bytes, or the reason why there are none.
 struct Answer {
   std::vector<uint8_t> graph, values;
   Status status;

@@ -1,4 +1,4 @@
-// How much text a call reads: a small gzipped file may inflate to any size.
+// Limits how much text a call reads, because a small gzipped file may inflate to any size.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace shw::import {
 
-// A graph of 32 layers takes 8 MB of JSON, and as a document several times that memory.
+// The default limit in bytes. A graph of 32 layers has 8 MB of JSON; the parsed document needs
+// several times that memory.
 inline constexpr uint64_t kDefaultMaxTextBytes = 512ull << 20;
 
-// RESOURCE_EXHAUSTED: `bytes` of text, which `what` has, are more than `max_text_bytes`.
+// RESOURCE_EXHAUSTED: `bytes`, the size of `what`, exceeds `max_text_bytes`.
 Status check_text_size(const std::string& what, uint64_t bytes, uint64_t max_text_bytes);
 
 }  // namespace shw::import

@@ -8,18 +8,18 @@
 
 namespace shw::runtime {
 
-inline constexpr int64_t kQueryBlock = 32;  // rows of scores that are in work at a time
+inline constexpr int64_t kQueryBlock = 32;  // query rows whose scores are computed together
 
 struct AttentionShape {
   int64_t batch, heads, key_heads, queries, keys, width, value_width;
   double scale;
   KeyWindow window;
 
-  // As many query heads in a row share the keys and values of one key head.
+  // The number of consecutive query heads that share one head of keys and values.
   int64_t group() const { return heads / std::max<int64_t>(1, key_heads); }
 };
 
-// Reads shape and attributes. UNIMPLEMENTED: dropout, f64 mixed with other types.
+// Reads the shapes and the attributes. UNIMPLEMENTED: dropout, or f64 mixed with other types.
 Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
                                        const TensorType& k, const TensorType& v);
 
@@ -27,12 +27,13 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
 // end: 0 first, then each end, the last one repeated.
 Status check_documents(const AttentionShape& shape, const TensorType& documents);
 
-// A result that is written in another order of dims – attribute `dims`: dim dims[i] lies i-th – as
-// [batch, heads, sequence, width].
+// The type of a result, as [batch, heads, sequence, width]. Attribute `dims` may prescribe another
+// order of dims in memory: then dim dims[i] is stored as the i-th.
 Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written);
 
-// Logarithms of the softmax denominators, [batch, heads, queries] or with a last dim of 1; of dtype
-// `dtype`. May be longer than there are queries, as some attention kernels pad it, or empty.
+// The logarithms of the softmax denominators: dtype `dtype`, shape [batch, heads, queries],
+// possibly with a last dim of 1. It may have more rows than there are queries, because some
+// attention kernels pad it. It may be empty.
 struct LogSumExp {
   int64_t batch_stride = 0, head_stride = 0, stride = 0, length = 0;
   static Result<LogSumExp> create(const TensorType& type, const AttentionShape& shape, Dtype dtype);

@@ -5,7 +5,7 @@ namespace shw::runtime {
 Result<BufferRef> Buffer::allocate(std::shared_ptr<Device> device, const MemorySpec& spec) {
   if (spec.bytes < 0)
     return invalid_argument("a buffer of " + std::to_string(spec.bytes) + " bytes");
-  BufferRef buffer(new Buffer(nullptr, spec));  // the owner first: making it can fail too
+  BufferRef buffer(new Buffer(nullptr, spec));  // created first, because creating it can fail, too
   SHW_ASSIGN_OR_RETURN(buffer->data_, device->allocate(spec));
   buffer->device_ = std::move(device);
   return buffer;

@@ -1,5 +1,4 @@
-// A piece of a device's memory that is shared by whoever needs it: tensors that go into and come
-// out of an executor.
+// Reference-counted device memory, for the tensors that go into and come out of an executor.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,8 +11,8 @@ class Buffer {
  public:
   static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Device> device,
                                                   const MemorySpec& spec);
-  // Memory of somebody else's. `release` (may be empty) is called once, from any thread, when
-  // nobody needs the memory any more; it must not call the library.
+  // Wraps memory that the caller owns. `release` (may be empty) is called once, from any thread,
+  // when the last reference is dropped; it must not call the library.
   static std::shared_ptr<Buffer> borrow(void* memory, int64_t bytes, std::function<void()> release);
   ~Buffer();
   Buffer(const Buffer&) = delete;

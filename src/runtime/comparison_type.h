@@ -1,10 +1,10 @@
-// In which type a step compares its operands.
+// The type in which a step compares its operands.
 #pragma once
 #include "runtime/kernel.h"
 
 namespace shw::runtime {
 
-// Reals in f64 if one of them is, else in f32; else integers.
+// f64 if one of the operands is f64, f32 if one is another real type, else an integer type.
 inline Dtype comparison_type(const KernelArgs& args) {
   Dtype type = Dtype::kI64;
   const auto raise = [&type](Dtype d) {

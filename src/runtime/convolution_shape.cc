@@ -3,7 +3,8 @@
 namespace shw::runtime {
 namespace {
 
-// attrs.key for each of the last `dims` spatial dims; `otherwise` in front of them.
+// Reads attribute `key` for the last `dims` spatial dims; the dims in front of them get
+// `otherwise`.
 bool spatial(const Attrs& attrs, AttrKey key, size_t dims, int64_t otherwise, int64_t least,
              ConvolutionShape::Spatial* out) {
   constexpr int64_t kMost = int64_t{1} << 31;

@@ -7,25 +7,27 @@
 
 namespace shw::runtime {
 
-// One to three spatial dims; fewer are filled up with size 1 in front.
+// There are one to three spatial dims. If there are fewer than three, dims of size 1 are added in
+// front.
 struct ConvolutionShape {
   static constexpr size_t kDims = 3;
   using Spatial = std::array<int64_t, kDims>;
-  int64_t samples = 0, groups = 1, in_channels = 0, out_channels = 0;  // channels: of one group
+  int64_t samples = 0, groups = 1, in_channels = 0, out_channels = 0;  // channels are per group
   Spatial in, out, kernel, stride, padding, dilation;
 
   static int64_t product(const Spatial& s) { return s[0] * s[1] * s[2]; }
   int64_t in_places() const { return product(in); }
   int64_t out_places() const { return product(out); }
-  int64_t depth() const { return in_channels * product(kernel); }  // of a patch
+  // Terms of the sum for one result.
+  int64_t depth() const { return in_channels * product(kernel); }
 };
 
-// From the types and attributes stride, padding, dilation, groups. INVALID_ARGUMENT: they do not
-// fit each other. UNIMPLEMENTED: transposed.
+// Reads the types and the attributes stride, padding, dilation, groups. INVALID_ARGUMENT: they do
+// not fit each other. UNIMPLEMENTED: a transposed convolution.
 Result<ConvolutionShape> convolution_shape(const Attrs& attrs, const TensorType& input,
                                            const TensorType& weight, const TensorType& result);
-// Of steps: operands input, weight, and a bias that may be absent; and of the gradients, operands
-// gradient, input, weight and results for input, weight and bias, each of which may be absent.
+// The shape from a step's arguments. Forward: operands input, weight and an optional bias.
+// Backward: operands gradient, input and weight; results for input, weight and bias, each optional.
 Result<ConvolutionShape> convolution_shape(const KernelArgs& args);
 Result<ConvolutionShape> convolution_backward_shape(const KernelArgs& args);
 

@@ -4,7 +4,8 @@
 
 namespace shw::runtime {
 
-// Which dim of `type` it names, from the end where it is negative; absent: `otherwise`.
+// The dim of `type` that attribute `dim` names. Negative values count from the end; if the
+// attribute is absent, `otherwise` is used.
 inline Result<size_t> dim_of(const Attrs& attrs, const TensorType& type, int64_t otherwise = 0) {
   int64_t dim = attrs.get_int(AttrKey::kDim, otherwise);
   if (dim < 0) dim += type.rank();

@@ -5,7 +5,7 @@
 namespace shw::runtime {
 namespace {
 
-// Of a tensor that is the piece that attributes `size` and `cuts` tell of.
+// For a tensor that is the piece given by attributes `size` and `cuts`.
 Result<Numbering> numbering_of(const KernelArgs& args, const TensorType& piece) {
   SHW_ASSIGN_OR_RETURN(const Piece place, piece_of(args.attrs, args.mesh, args.rank));
   bool fits = place.whole.size() == piece.shape.size();

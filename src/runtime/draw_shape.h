@@ -1,26 +1,27 @@
-// Steps that fill a tensor with random numbers. Element number i of the whole tensor (attrs.size,
-// row-major) depends on attrs.seed, the seed and offset of the run (the last operand, i64[2], if it
-// is there) and i alone; a rank makes those of its piece (attrs.cuts).
-// They are rounded to attrs.dtype (absent: the result's), so that a program in wider types can draw
-// the same numbers.
+// Steps that fill a tensor with random numbers. Element i of the whole tensor (attrs.size,
+// row-major) depends only on i, attrs.seed, and the seed and offset of the run (the last operand,
+// i64[2], if present). So each rank computes the elements of its own piece (attrs.cuts) without
+// communication.
+// Values are rounded to attrs.dtype (absent: the result's dtype), so that a program in wider types
+// can draw the same numbers.
 #pragma once
 #include "runtime/piece.h"
 #include "runtime/step_args.h"
 
 namespace shw::runtime {
 
-// The place of a piece's elements in the whole, as their numbers.
+// The indices that a piece's elements have in the whole tensor.
 struct Numbering {
   int64_t first = 0;
-  Dims strides;  // in elements of the whole
+  Dims strides;  // strides of the whole tensor, in elements
 };
 
-// What a step draws by.
+// Where a step's seed comes from.
 struct StepSeed {
   uint64_t own = 0;  // attrs.seed
   bool has_run = false;
-  size_t operand = 0;  // the run's seed, if there is one
-  int64_t stride = 0;  // of it, in elements
+  size_t operand = 0;  // number of the operand with the run's seed; valid if has_run
+  int64_t stride = 0;  // of that operand, in elements
 };
 
 struct DrawShape {
@@ -28,16 +29,17 @@ struct DrawShape {
   StepSeed seed;
   Dtype drawn;
 };
-// The run's seed is operand `seed_operand`, or there is none.
+// The run's seed is operand `seed_operand`, if the step has that operand.
 Result<DrawShape> draw_shape(const KernelArgs& args, size_t seed_operand);
 
-// native_dropout(x, run_seed?) → zeros for a share `p` of the elements, the others times `scale`;
-// and which stayed. Each result may be absent.
+// native_dropout(x, run_seed?) has two results, each optional. The first sets a fraction `p` of the
+// elements to zero and multiplies the others by `scale`. The second is the mask of the elements
+// that are kept.
 struct DropoutShape {
   Numbering numbers;
   StepSeed seed;
   double p = 0;
-  double scale = 1;  // 1/(1 - p); 0 where nothing stays
+  double scale = 1;  // 1/(1 - p); 0 if p = 1
 };
 Result<DropoutShape> dropout_shape(const KernelArgs& args);
 

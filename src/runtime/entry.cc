@@ -54,7 +54,7 @@ class Buckets {
   }
 
  private:
-  // One size a symbol, -1 for those that the entry does not depend on.
+  // One size per symbol; -1 for symbols that the entry does not depend on.
   Result<std::vector<int64_t>> sizes_for(std::span<const SymbolSize> sizes) const {
     const std::vector<int64_t>& used = buckets_[0]->bucket;
     std::vector<int64_t> wanted(symbols_.size(), -1);
@@ -97,8 +97,8 @@ class Buckets {
     return product;
   }
 
-  // Each size is small enough for some bucket, but not all for one: the plan has not all
-  // combinations.
+  // Each size fits some bucket, but no bucket fits all sizes: the plan does not have a bucket for
+  // every combination.
   Status none_fits(std::span<const int64_t> wanted) const {
     std::string known;
     for (const ProgramEntry* b : buckets_)

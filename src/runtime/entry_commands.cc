@@ -10,7 +10,7 @@ namespace {
 
 using Command = EntryCommands::Command;
 
-// Writes the pointers of one operand after another.
+// Writes the pointers of successive operands.
 class PointerWriter {
  public:
   PointerWriter(const Program& program, const ProgramMemory& memory, EntryCommands& out)
@@ -41,7 +41,7 @@ EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
                              const ProgramMemory& memory, const StepKernels& kernels, bool timed) {
   EntryCommands out;
   PointerWriter pointers(program, memory, out);
-  // A stream need not wait for what it did itself.
+  // A stream need not wait for events that it recorded itself.
   std::vector<int> recorded_by(program.num_events, -1);
   for (const ProgramStep& step : program.steps)
     if (step.records != kNoEvent) recorded_by[step.records] = static_cast<int>(step.stream);
@@ -114,19 +114,20 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
       SHW_ASSIGN_OR_RETURN(auto mark, device.create_event({.timing = true}));
       made.marks.push_back(std::move(mark));
     }
-  std::vector<int64_t> most_commands(num_streams(program));  // of one run; 0: not used
+  std::vector<int64_t> most_commands(num_streams(program));  // per run; 0: the stream is not used
   for (const EntryCommands& entry : entries) {
     std::vector<int64_t> commands(num_streams(program));
     for (const Command& c : entry.commands) ++commands[c.stream];
     for (size_t s = 0; s < commands.size(); ++s)
       most_commands[s] = std::max(most_commands[s], commands[s]);
   }
-  // Commands around the steps of a run: it begins and ends on stream 0, which waits for the others.
+  // The number of commands around the steps of a run: it begins and ends on stream 0, which waits
+  // for the other streams.
   const auto framing = static_cast<int64_t>(16 + num_streams(program));
   made.streams.resize(num_streams(program));
   for (size_t s = 0; s < made.streams.size(); ++s) {
     if (s != 0 && most_commands[s] == 0) continue;
-    // What communicates goes first: other ranks wait for it.
+    // Streams that communicate get priority, because other ranks wait for their work.
     SHW_ASSIGN_OR_RETURN(
         made.streams[s],
         device.create_stream({.fault = &fault,
@@ -140,11 +141,12 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
 void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels& kernels,
             void* const* pointers, std::span<const std::unique_ptr<Event>> ended,
             const GraphSegments* segments, const EntryGraphs* graphs) {
-  if (!entry.other_streams.empty()) {  // not before the runs before this one: they share the arena
+  // Other streams must not start before earlier runs have ended, because runs share the arena.
+  if (!entry.other_streams.empty()) {
     on.main().record(*on.begin);
     for (uint8_t s : entry.other_streams) on.streams[s]->wait(*on.begin);
   }
-  constexpr uint32_t kStride = 64;  // commands after which the streams may as well begin
+  constexpr uint32_t kStride = 64;  // commands after which the streams are flushed
   uint32_t held = 0;
   for (uint32_t i = 0; i < entry.commands.size(); ++i) {
     const Command& c = entry.commands[i];

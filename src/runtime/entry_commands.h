@@ -17,8 +17,10 @@ struct EntryCommands {
   struct Command {
     enum class Kind : uint8_t { kWait, kLaunch, kRecord, kMark } kind;
     uint8_t stream;
-    uint32_t index;  // wait, record: the event. Launch: its number. Mark: 2·launch, +1 at its end
-    uint32_t first_pointer;  // launch: its buffers begin here in the run's pointers
+    // Wait, record: the event's number. Launch: the launch's number. Mark: 2·launch, +1 for its
+    // end.
+    uint32_t index;
+    uint32_t first_pointer;  // launch: index of its first buffer in the run's pointers
   };
   // A pointer that changes from run to run.
   struct RunPointer {
@@ -29,17 +31,17 @@ struct EntryCommands {
   };
 
   std::vector<Command> commands;
-  std::vector<void*> pointers;  // those that change are null
+  std::vector<void*> pointers;  // entries that change from run to run are null
   std::vector<RunPointer> changing;
-  std::vector<uint8_t> other_streams;  // that the entry uses, beside stream 0
+  std::vector<uint8_t> other_streams;  // streams other than 0 that the entry uses
 };
 
-// `timed`: with a mark before and after each launch.
+// `timed`: adds a mark before and after each launch.
 EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
                              const ProgramMemory& memory, const StepKernels& kernels,
                              bool timed = false);
 
-// What a run is given: the memory of each port that its entry lists, and of its session.
+// The memory of one run: that of each port of its entry, and that of its session.
 struct RunMemory {
   IndexVec<PortId, std::byte*> ports;
   std::byte *session = nullptr, *host_session = nullptr;
@@ -52,25 +54,26 @@ struct RunMemory {
 void point_run_at(const EntryCommands& commands, const RunMemory& memory,
                   std::vector<void*>& pointers);
 
-// What commands are replayed on.
+// The streams and events on which commands are replayed.
 struct RunStreams {
-  std::vector<std::unique_ptr<Stream>> streams;  // by number; null: no entry uses it
-  std::vector<std::unique_ptr<Event>> events;    // of the program
-  std::vector<std::unique_ptr<Event>> marks;     // by Command::index; empty: no step is timed
-  std::unique_ptr<Event> begin;                  // of a run, on stream 0
-  bool counts = false;                           // behind each launch (run_progress.h)
+  std::vector<std::unique_ptr<Stream>> streams;  // by number; null: unused by all entries
+  std::vector<std::unique_ptr<Event>> events;    // the program's events
+  std::vector<std::unique_ptr<Event>> marks;     // by Command::index; empty: steps are not timed
+  std::unique_ptr<Event> begin;                  // recorded on stream 0 when a run begins
+  bool counts = false;  // call Stream::count() after each launch (run_progress.h)
 
   Stream& main() const { return *streams[0]; }
 };
 
-// Streams and events for a program's entries. `native`: the caller's stream to use as stream 0.
+// Creates the streams and events for a program's entries. `native`: a stream of the caller that
+// serves as stream 0; null: create one.
 Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& program,
                                   std::span<const EntryCommands> entries, int64_t runs_in_flight,
                                   void* native);
 
-// Puts one run of the entry on the streams. It begins and ends on stream 0; the other streams
-// record `ended[stream]` where they end. `graphs`: of `segments`, which are launched in place of
-// their commands; null: none.
+// Enqueues one run of the entry. The run begins and ends on stream 0; every other stream records
+// `ended[stream]` after its last command. `graphs`: graphs of `segments`, launched in place of the
+// segments' commands; null: none.
 struct GraphSegments;  // entry_graphs.h
 class EntryGraphs;
 void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels& kernels,

@@ -7,14 +7,14 @@ namespace {
 
 using Kind = EntryCommands::Command::Kind;
 
-constexpr size_t kLeastLaunches = 2;  // of a graph that is worth its own launch
+constexpr size_t kLeastLaunches = 2;  // minimum number of launches that justifies a graph
 
 const StepLaunch& launch_of(const EntryCommands::Command& c, const StepKernels& kernels) {
   return kernels.launches()[c.index];
 }
 size_t num_pointers(const StepLaunch& launch) { return launch.operands.size() + 1; }
 
-// All pointers of a segment's launches, one after another.
+// All pointers of a segment's launches, in order.
 template <class F>
 void for_each_range(const EntryCommands& entry, const GraphSegments::Segment& segment,
                     const StepKernels& kernels, F&& range) {
@@ -43,7 +43,7 @@ GraphSegments find_segments(const EntryCommands& entry, const StepKernels& kerne
   found.is_whole = std::ranges::all_of(entry.commands, [&](const auto& c) {
     return c.kind != Kind::kLaunch || launch_of(c, kernels).kernel->can_be_captured();
   });
-  std::vector<uint32_t> open;  // by stream: the segment that its next launch goes into
+  std::vector<uint32_t> open;  // by stream: the segment of its next launch
   for (uint32_t i = 0; i < entry.commands.size(); ++i) {
     const EntryCommands::Command& c = entry.commands[i];
     if (c.stream >= open.size()) open.resize(c.stream + size_t{1}, kNoSegment);
@@ -89,7 +89,8 @@ Status EntryGraphs::capture(const EntryCommands& entry, const GraphSegments& seg
         launch_of(entry.commands[c], kernels)
             .kernel->launch(stream, pointers + entry.commands[c].first_pointer);
     auto graph = stream.end_capture(std::move(known.graph));
-    // What was raised meanwhile may be of a launch that the graph now lacks.
+    // An error that was raised during the capture may belong to a launch that is now missing from
+    // the graph.
     if (fault.raised()) return fault.status();
     SHW_ASSIGN_OR_RETURN(known.graph, std::move(graph));
     known.pointers.clear();

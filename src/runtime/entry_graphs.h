@@ -1,10 +1,10 @@
-// Which commands of an entry are launched as graphs, and the graphs that a run in flight has of
-// them.
+// Decides which commands of an entry are launched as graphs, and holds the graphs of one run in
+// flight.
 //
-// Where all that an entry launches may be captured, it is one graph, its streams joined by the
-// entry's own events. Otherwise each row of launches on one stream between which no event is
-// waited for or recorded is a graph, and what is between them is done as always: what cannot be
-// captured, and the events that order streams.
+// If all launches of an entry can be captured, the entry becomes one graph; the entry's own events
+// join its streams. Otherwise each sequence of launches on one stream, with no wait or record
+// between them, becomes a graph. All other commands are executed as without graphs: launches that
+// cannot be captured, and the waits and records between streams.
 #pragma once
 #include <memory>
 #include <span>
@@ -20,18 +20,18 @@ struct GraphSegments {
     uint8_t stream = 0;
     std::vector<uint32_t> commands = {};  // launches, in order
   };
-  bool is_whole = false;  // one graph of all commands
+  bool is_whole = false;  // all commands form one graph
   std::vector<Segment> segments = {};
-  std::vector<uint32_t> of_command = {};  // kNoSegment: done by itself
+  std::vector<uint32_t> of_command = {};  // kNoSegment: executed by itself
 };
 inline constexpr uint32_t kNoSegment = UINT32_MAX;
 GraphSegments find_segments(const EntryCommands& entry, const StepKernels& kernels);
 
-// Of one run in flight and one entry.
+// The graphs of one run in flight and one entry.
 class EntryGraphs {
  public:
-  // Captures what has other pointers than before, or was not captured yet. The streams are those of
-  // the entry; no launch of these graphs is under way.
+  // Captures the segments that have not been captured yet, or whose pointers have changed. The
+  // streams are those of the entry. No launch of these graphs may be running.
   Status capture(const EntryCommands& entry, const GraphSegments& segments, const RunStreams& on,
                  const StepKernels& kernels, void* const* pointers,
                  std::span<const std::unique_ptr<Event>> ended, const Fault& fault);

@@ -52,7 +52,7 @@ Result<Equation> parse_equation(std::string_view text, const TensorType& left,
   SHW_RETURN_IF_ERROR(add_subscripts(text.substr(arrow + 2), result, kResult, letters));
   Equation e;
   for (const Letter& l : letters) {
-    // A letter of one operand only that is summed goes with stride 0 through the other.
+    // A letter that occurs in one operand only and is summed has stride 0 in the other operand.
     Letters& home = !l.in[kResult]                ? e.depth
                     : l.in[kLeft] && l.in[kRight] ? e.batch
                     : l.in[kLeft]                 ? e.rows

@@ -1,4 +1,4 @@
-// An Einstein sum of two tensors, taken apart into the letters of a batched matrix product.
+// An Einstein sum of two tensors, decomposed into the dims of a batched matrix product.
 //
 // Each letter of the equation is a loop with a stride in each tensor. Letters fall into four
 // classes: batch (in both operands and the result), rows (left operand and result), columns (right
@@ -29,21 +29,22 @@ struct Equation {
   Letters batch, rows, columns, depth;
 };
 
-// `text`: two operands, letters, an explicit result: "abk,kn->abn". A letter may repeat within an
-// operand (its diagonal), and may be missing from the result (it is summed).
+// `text` has two operands and an explicit result: "abk,kn->abn". A letter may repeat within an
+// operand (this takes the diagonal), and may be missing from the result (the letter is summed).
 Result<Equation> parse_equation(std::string_view text, const TensorType& left,
                                 const TensorType& right, const TensorType& result);
 
 // Puts the letter with the largest stride in `guide` first.
 void sort_by(Letters& letters, Operand guide);
-// Elements of the letters' dims together; saturates.
+// The product of the letters' sizes; saturates.
 int64_t extent(const Letters& letters);
-// The stride of `letters`, walked as one dim through an operand; -1 if they do not form one. 0 for
-// a single element.
+// The stride of the letters of an operand if they can be walked as a single dim; -1 if they cannot.
+// 0 for a single element.
 int64_t joint_stride(const Letters& letters, Operand which);
-// An operand with the dims of these letters, in this order; those of size 1 are left out.
+// The type of an operand with the dims of these letters, in this order; dims of size 1 are left
+// out.
 TensorType letters_type(const std::array<const Letters*, 3>& groups, Operand which, Dtype dtype);
-// Letters of a size other than 1.
+// The number of letters with a size other than 1.
 size_t num_wide(const Equation& e);
 
 }  // namespace shw::runtime

@@ -14,7 +14,7 @@
 namespace shw::runtime {
 namespace {
 
-// The port in whose memory this one lies: itself, or the input that it updates in place.
+// The port that owns this port's memory: itself, or the input that it updates in place.
 PortId lies_in(const Program& program, PortId port) {
   return {program.storages[program.values[program.ports[port].value].storage].port};
 }
@@ -53,7 +53,7 @@ Status check_buffers(const Program& program, const PortAlignments& alignments, c
   return {};
 }
 
-// An output that updates an input in place is that input's buffer.
+// Checks that an output that updates an input in place is that input's buffer.
 Status check_updates(const Program& program, const ProgramEntry& entry,
                      std::span<const BufferRef> inputs, std::span<const BufferRef> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -79,7 +79,7 @@ struct Executor::Impl {
     if (timeline != nullptr && !timeline->finished(last_run)) fault.raise(destroyed);
     if (monitor != nullptr) monitor->stop();
     fault.set_witness(nullptr);
-    on.streams.clear();  // their last callbacks may still be in the monitor
+    on.streams.clear();  // their last callbacks may still run in the monitor
   }
 
   Status prepare(const ExecutorOptions& options);
@@ -100,21 +100,23 @@ struct Executor::Impl {
   std::shared_ptr<Device> device;
   std::unique_ptr<ChannelProvider> provider;
   Fault fault;
-  // Made beforehand: to stop a run must not need memory.
+  // Created in advance, because stopping a run must not allocate.
   const Status aborted{Code::kCancelled, "aborted by the caller"};
   const Status destroyed{Code::kCancelled, "the executor was destroyed"};
   PortAlignments alignments;
   StepKernels kernels;
   ProgramMemory memory;
   std::vector<EntryCommands> entries;
-  std::vector<GraphSegments> segments;                          // by entry; none: without graphs
-  const Session::Owner owner = std::make_shared<const char>();  // of its sessions
-  std::shared_ptr<Session> session;  // of runs that name none; null: no entry leaves anything
-  RunMemory run_memory;              // of the run that is being enqueued
+  std::vector<GraphSegments> segments;                          // by entry; empty: no graphs
+  const Session::Owner owner = std::make_shared<const char>();  // identifies its sessions
+  // The session of runs that name none; null: no entry leaves data for another.
+  std::shared_ptr<Session> session;
+  RunMemory run_memory;  // for the run that is being enqueued
   RunStreams on;
   std::shared_ptr<Timeline> timeline;
   std::vector<RunSlot> slots;
-  std::unique_ptr<RunProgress> progress;  // null: the device tells errors in time, or cannot count
+  // Null: the device reports errors promptly, or cannot count.
+  std::unique_ptr<RunProgress> progress;
   std::unique_ptr<RunMonitor> monitor;
   uint64_t last_run = 0;
 };
@@ -221,28 +223,28 @@ void Executor::Impl::point_to(const ProgramEntry& entry, std::span<const BufferR
       run_memory.ports[entry.outputs[i]] = static_cast<std::byte*>(outputs[i]->data());
 }
 
-// Once the run that had it before has ended.
+// Waits until the slot's previous run has ended.
 RunSlot& Executor::Impl::take_slot(uint64_t run) {
   if (run > slots.size()) (void)timeline->wait(run - slots.size());  // its error is in the fault
   RunSlot& slot = slots[run % slots.size()];
   slot.signal.number = run;
-  slot.buffers.clear();  // of an enqueue that ran out of memory half-way
+  slot.buffers.clear();  // left by an enqueue that ran out of memory
   slot.dependencies.clear();
   slot.last_events.clear();
   return slot;
 }
 
-// The slot's graphs of this entry, with the pointers of its present run.
+// Captures the slot's graphs of this entry, with the pointers of the current run.
 Status Executor::Impl::capture(RunSlot& slot, size_t entry) try {
   return slot.graphs[entry].capture(entries[entry], segments[entry], on, kernels,
                                     slot.pointers[entry].data(), slot.ended, fault);
-} catch (const std::bad_alloc&) {  // the run has its number: it must end, badly
+} catch (const std::bad_alloc&) {  // the run has a number, so it must end with an error
   return Status(Code::kResourceExhausted, "out of memory");
 }
 
 void Executor::Impl::launch(RunSlot& slot, size_t entry, uint64_t run) {
   Stream& main = on.main();
-  // The event of a finished run may stand for a later one by now.
+  // The event of a finished run may already belong to a later one.
   for (const Completion& c : slot.dependencies)
     if (!c.ready()) main.wait(c.timeline()->done_event(c.run()));
   Event& done = timeline->done_event(run);
@@ -262,7 +264,7 @@ void Executor::Impl::launch(RunSlot& slot, size_t entry, uint64_t run) {
     for (uint8_t s : entries[entry].other_streams) slot.last_events.push_back(slot.ended[s].get());
   }
   main.host(slot.signal, nullptr);
-  main.record(done);  // the last command: after it the stream has no use of the slot
+  main.record(done);  // the last command: the stream no longer uses the slot
   main.flush();
   monitor->submitted(run);
 }
@@ -366,7 +368,7 @@ void Executor::reset() {
   e.monitor->wait_until_idle();
   e.fault.clear();
   e.monitor->forget_fault();
-  e.provider->reset();  // also when this rank has not noticed yet that another one failed
+  e.provider->reset();  // needed even if this rank has not noticed that another one failed
   for (const auto& stream : e.on.streams)
     if (stream != nullptr)
       if (Status s = stream->status(); !s.ok()) e.fault.raise(std::move(s));

@@ -1,7 +1,8 @@
-// The health of one executor: the first error of its streams and channels, sticky until cleared.
+// The error state of one executor: the first error of its streams and channels, sticky until
+// cleared.
 //
-// Raising it is also the way to stop: whoever may block registers as a listener and is woken.
-// Nothing slow happens in the raising thread; aborting the channels is the monitor's work
+// Raising the fault is also how an executor is stopped: every object that may block registers as a
+// listener and is woken. The raising thread does nothing slow; the monitor aborts the channels
 // (run_monitor.h).
 #pragma once
 #include <atomic>
@@ -16,15 +17,15 @@ class Fault {
  public:
   class Listener {
    public:
-    // Wakes the listener's waits, and does nothing else: it is called once a fault, from the
-    // raising thread, under the fault's lock.
+    // Must only wake the listener's waiting threads. Called once per fault, from the raising
+    // thread, with the fault's lock held.
     virtual void on_fault() noexcept = 0;
 
    protected:
     ~Listener() = default;
   };
 
-  // Knows what was under way when an error came to light.
+  // Adds to an error which work was running when the error was detected.
   class Witness {
    public:
     virtual void add_to(Status& error) const noexcept = 0;
@@ -33,17 +34,17 @@ class Fault {
     ~Witness() = default;
   };
 
-  // Any thread. The first error stays; later ones are consequences, and are dropped. Allocates
-  // nothing.
+  // Any thread. The first error is kept; later ones are consequences of it and are dropped. Does
+  // not allocate.
   void raise(Status error) noexcept;
-  // The same of an error that does not say what it is of, as it came to light later: the witness,
-  // where there is one, adds that.
+  // Like raise(), for an error that was reported late and therefore does not name the work that
+  // failed. The witness, if there is one, adds that.
   void raise_late(Status error) noexcept;
   bool raised() const { return raised_.load(std::memory_order_acquire); }
   Status status() const;  // OK when nothing was raised
-  void clear();           // once everything that listens is idle
+  void clear();           // call only while all listeners are idle
 
-  void set_witness(const Witness* witness);  // null: none. While nothing can be raised
+  void set_witness(const Witness* witness);  // null: none. Call while no error can be raised
   void add_listener(Listener* listener);
   void remove_listener(Listener* listener);
 

@@ -3,7 +3,7 @@
 namespace shw::runtime {
 namespace {
 
-// Whether the shapes are those of products by groups. How many groups there are is checked later.
+// Whether the shapes fit a grouped product. The number of groups is checked later.
 bool shapes_fit(const Dims& a, const Dims& b, const Dims& out, bool has_offsets) {
   const bool batches = a.size() == 3 && b.size() == 3;
   if (a.size() < 2 || a.size() > 3 || b.size() < 2 || b.size() > 3 || a.back() != b[b.size() - 2] ||

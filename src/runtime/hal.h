@@ -1,21 +1,21 @@
 // What a backend provides: memory, streams, events, and kernels prepared for a step.
 //
-// Shaped by CUDA so that a GPU backend is a thin layer. Everything that runs is put on a stream and
-// happens later, in order. Events order streams among each other, and tell the host how far they
-// are. Kernels are looked up and prepared once, when a plan is loaded. After preparation nothing
-// here allocates or looks up a name, and nothing waits for the device unless its comment says so.
+// Modelled on CUDA, so that a GPU backend is a thin layer. All work is enqueued on a stream and
+// runs later, in order. Events order streams relative to each other, and tell the host how far they
+// are. Kernels are looked up and prepared once, when a plan is loaded. After preparation no call
+// here allocates or looks up a name, and none waits for the device unless its comment says so.
 //
-// Errors. A call that enqueues work cannot fail. What goes wrong later *poisons* the stream:
-//   - Work that has not begun may be left out, or it may run and find any values in its inputs.
-//     The CPU backend leaves work out; a GPU cannot.
+// Errors. A call that enqueues work cannot fail. A later error *poisons* the stream:
+//   - Work that has not begun may be skipped, or it may run on inputs with arbitrary values.
+//     The CPU backend skips work; a GPU cannot.
 //   - A wait may end before its event is reached. Events that are recorded later still complete.
 //   - So a poisoned stream drains, once collectives that wait for other ranks have been aborted
-//     (channel.h). What the work has written is lost.
-// A stream is poisoned by an error of its own work, by its Fault when anybody raises it, and by an
-// error of the whole device. An error is raised in the Fault where the backend learns of it in
-// time; otherwise Stream::status() tells when asked. Clearing the Fault, after everything has
-// drained, makes the stream usable again unless status() still reports an error: then the device is
-// lost, as a CUDA context is after a sticky error.
+//     (channel.h). The results of the work are lost.
+// A stream is poisoned by an error of its own work, by a raise() of its Fault from any thread, and
+// by an error of the whole device. If the backend detects an error in time, it raises the error in
+// the Fault; otherwise Stream::status() reports it when called. Clearing the Fault, after
+// everything has drained, makes the stream usable again, unless status() still reports an error:
+// then the device is lost, as a CUDA context is after a sticky error.
 //
 // Plug-ins. A backend in a shared object of its own implements these C++ classes, so it must be
 // built by the same compiler from the same sources; plugin.h checks that before it is used.
@@ -34,28 +34,29 @@
 
 namespace shw::runtime {
 
-// What a backend can do beyond what every backend must.
+// Optional features of a backend.
 struct Capabilities {
-  bool computes = true;         // kernels write their outputs. False: a dry run
-  bool host_access = false;     // the host can read and write device memory
-  bool prompt_errors = false;   // an error of a stream's work is in the fault before host work that
-                                // follows it begins, and that work is left out
+  bool computes = true;      // kernels write their outputs; false: a dry run
+  bool host_access = false;  // the host can read and write device memory
+  // An error of a stream's work is in the fault before host work that follows it would begin, and
+  // that host work is skipped.
+  bool prompt_errors = false;
   bool native_streams = false;  // StreamOptions::native
   bool priorities = false;      // StreamOptions::priority has an effect
   bool graphs = false;          // Stream::begin_capture()
   bool counts = false;          // Stream::count()
-  bool slices = false;          // kernels are host kernels (host_kernel.h), also of parts of steps
+  bool slices = false;          // kernels are host kernels (host_kernel.h); steps can be split
 };
 
-// A backend. There is one object of it, whose address identifies the backend: events and memory of
-// devices of one class can be used together.
+// A backend. There is one object per backend, and its address identifies the backend. Events and
+// memory of devices of one class can be used together.
 struct DeviceClass {
   std::string_view name;
   Capabilities can;
 };
 
-// A point in a stream's order. Reusable: what is said of an event is said of its latest record
-// before the call. An event that was never recorded counts as reached.
+// A point in a stream's order. An event can be recorded again and again: every call refers to the
+// latest record before it. An event that was never recorded counts as reached.
 class Event {
  public:
   explicit Event(const DeviceClass& device_class) : class_(&device_class) {}
@@ -64,10 +65,10 @@ class Event {
 
   // Whether the stream has reached the event. Any thread.
   virtual bool query() const = 0;
-  // Blocks the host until then, at most for `limit`. Any thread.
+  // Blocks the host until the event is reached, at most for `limit`. Any thread.
   virtual bool wait_for(std::chrono::nanoseconds limit) const = 0;
-  // The time between two events that have been reached, both made with `timing`.
-  // INVALID_ARGUMENT: one was made without. FAILED_PRECONDITION: one has not been reached.
+  // The time between two events that have been reached. Both need EventOptions::timing.
+  // INVALID_ARGUMENT: one was created without it. FAILED_PRECONDITION: one has not been reached.
   virtual Result<std::chrono::nanoseconds> time_since(const Event& earlier) const = 0;
 
  private:
@@ -81,9 +82,9 @@ struct EventOptions {
 enum class CopyKind : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 enum class MemoryKind : uint8_t {
-  kDevice,      // what kernels work on
-  kHost,        // of the host, and fast to copy to and from ("pinned")
-  kRegistered,  // of the device, and registered with the transport of collectives
+  kDevice,      // memory for kernels
+  kHost,        // host memory that is fast to copy to and from ("pinned")
+  kRegistered,  // device memory that is registered with the transport of collectives
 };
 
 struct MemorySpec {
@@ -92,74 +93,78 @@ struct MemorySpec {
   MemoryKind kind = MemoryKind::kDevice;
 };
 
-// What a stream was given between begin_capture() and end_capture(), ready to be launched again and
-// again, with the pointers that were in the kernels' `buffers` at the capture.
+// The work that was enqueued between begin_capture() and end_capture(). It can be launched
+// repeatedly, with the pointers that the kernels' `buffers` held at the capture.
 class Graph {
  public:
   virtual ~Graph() = default;
   virtual void launch(Stream& stream) = 0;
-  // False: what it holds has ended, as collectives end with an abort; it must be captured again.
+  // False: work in the graph has ended for good, as collectives do after an abort. The graph must
+  // be captured again.
   virtual bool is_usable() const { return true; }
 };
 
-// A queue of work on a device, done in order. Calls that enqueue are from one thread at a time and
-// return at once; they block only while the queue is full (StreamOptions::capacity).
+// A queue of work on a device, executed in order. Calls that enqueue must come from one thread at a
+// time. They return at once, and block only while the queue is full (StreamOptions::capacity).
 class Stream {
  public:
-  // Does what is queued, then ends; a stream of the caller (StreamOptions::native) is left alone.
+  // Completes the queued work. A stream of the caller (StreamOptions::native) is not destroyed.
   virtual ~Stream() = default;
 
   virtual void record(Event& event) = 0;
-  // The work that follows begins after the event is reached. Of a device of the same class:
-  // otherwise INVALID_ARGUMENT is raised in the fault.
+  // Work that is enqueued later begins after the event is reached. The event must belong to a
+  // device of the same class; otherwise INVALID_ARGUMENT is raised in the fault.
   virtual void wait(const Event& event) = 0;
-  // `work` and what `buffers` points to must live, unchanged, until the work is done. An error of
-  // the work is raised in the fault.
+  // `work` and the array `buffers` must stay alive and unchanged until the work is done. An error
+  // of the work is raised in the fault.
   virtual void host(HostWork& work, void* const* buffers) = 0;
-  // Host memory of a copy must stay valid until it is done. The ranges do not overlap. Host memory
-  // that is not MemoryKind::kHost may be read in the call, and the call may wait for the stream.
+  // Host memory must stay valid until the copy is done. The ranges must not overlap. Host memory
+  // that is not MemoryKind::kHost may be read during the call, and the call may wait for the
+  // stream.
   virtual void copy(void* to, const void* from, int64_t bytes, CopyKind kind) = 0;
   virtual void fill(void* to, std::byte value, int64_t bytes) = 0;
-  // Memory in the stream's order: work that follows may use it; it is given back after the work
-  // before. Otherwise as Device::allocate() and free().
+  // Stream-ordered memory: work that is enqueued after allocate() may use it, and free() returns it
+  // after the work that was enqueued before. Otherwise like Device::allocate() and free().
   virtual Result<void*> allocate(const MemorySpec& spec) = 0;
   virtual void free(void* memory, const MemorySpec& spec) = 0;
-  // Commands may be held back until this call.
+  // Enqueued commands may be delayed until this call.
   virtual void flush() = 0;
 
-  // Blocks the host until everything enqueued is done. The thread that enqueues.
+  // Blocks the host until everything enqueued is done. Call it on the thread that enqueues.
   virtual Status synchronize() = 0;
-  // An error of the stream or its device that the fault may not know yet. Any thread.
+  // An error of the stream or its device that may not be in the fault yet. Any thread.
   virtual Status status() const = 0;
 
-  // Where Capabilities::counts: the stream counts the places at which this was called, and how many
-  // of them it has reached. The counts outlive the device's loss: so an error that comes to light
-  // late is known to be of the work behind the last place reached. A place in a capture is none.
+  // With Capabilities::counts: marks a place in the stream. The stream counts the places that were
+  // put and those that it has reached. The counts stay readable after the device is lost, so an
+  // error that is reported late can be attributed to the work after the last place reached. A call
+  // during a capture has no effect.
   virtual void count() {}
   struct Counts {
     uint64_t put = 0, reached = 0;
-    bool are_known = true;  // false: this device turned out to be unable
+    bool are_known = true;  // false: this device cannot count after all
   };
   virtual Counts counts() const { return {}; }  // any thread
 
-  // Where Capabilities::graphs: what follows is noted down, not done. Another stream joins when it
-  // waits for an event recorded in the capture; it must be waited for before the end. In between,
-  // nothing may wait for the device. UNIMPLEMENTED elsewhere.
+  // With Capabilities::graphs: work that is enqueued from here on is captured instead of executed.
+  // Another stream joins the capture when it waits for an event that was recorded in the capture. A
+  // captured stream must wait for every such stream before the capture ends. During the capture
+  // nothing may wait for the device. UNIMPLEMENTED without the capability.
   virtual Status begin_capture();
-  // `known`: of an earlier capture of the same commands, none of whose launches is under way; it is
-  // changed to these pointers where the device can do that. FAILED_PRECONDITION: the capture broke
-  // one of these rules. Otherwise the error of a call in between that failed.
+  // `known`: the graph of an earlier capture of the same commands; no launch of it may be running.
+  // It is updated to the new pointers if the device supports that. FAILED_PRECONDITION: the capture
+  // broke one of the rules above. Otherwise, the error of a call during the capture.
   virtual Result<std::unique_ptr<Graph>> end_capture(std::unique_ptr<Graph> known = nullptr);
 
-  // What the vendor's interface calls this stream; null where there is no such thing.
+  // The vendor's handle of this stream; null if there is none.
   virtual void* native() const { return nullptr; }
 };
 
 struct StreamOptions {
   Fault* fault = nullptr;   // required; outlives the stream
-  int64_t capacity = 1024;  // commands that fit without blocking, at least
-  int priority = 0;         // higher: its work goes first
-  void* native = nullptr;   // a stream of the caller to use, instead of a new one
+  int64_t capacity = 1024;  // minimum number of commands that fit without blocking
+  int priority = 0;         // higher values go first
+  void* native = nullptr;   // a stream of the caller to use instead of a new one
 };
 
 // One rank's accelerator. Any thread.
@@ -168,30 +173,30 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceClass& device_class() const = 0;
   const Capabilities& can() const { return device_class().can; }
-  // What its maker calls it; empty where the class says it all.
+  // The vendor's name of the device; empty if the class name suffices.
   virtual std::string model() const { return {}; }
 
-  // Not filled. RESOURCE_EXHAUSTED when there is no memory; throws nothing.
+  // Uninitialised memory. RESOURCE_EXHAUSTED: out of memory. Throws nothing.
   virtual Result<void*> allocate(const MemorySpec& spec) = 0;
   // The memory must not be in use. `spec`: as it was allocated.
   virtual void free(void* memory, const MemorySpec& spec) = 0;
-  // Done when it returns. Waits for no stream.
+  // Synchronous: done on return. Does not wait for streams.
   virtual Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) = 0;
 
   virtual Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) = 0;
   virtual Result<std::unique_ptr<Event>> create_event(const EventOptions& options = {}) = 0;
 
   virtual bool has_kernel(std::string_view name) const = 0;
-  // The kernel has the use of this device: its handles, its caches, its memory. INVALID_ARGUMENT:
-  // the types or attributes are not those of such a step. UNIMPLEMENTED: they are, but this backend
-  // cannot do it, or has no kernel of this name.
+  // The kernel may use this device's handles, caches and memory. INVALID_ARGUMENT: the types or
+  // attributes are invalid for such a step. UNIMPLEMENTED: they are valid, but this backend does
+  // not support them, or has no kernel of this name.
   virtual Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
                                                           const KernelArgs& args) = 0;
-  // One kernel for the first few of steps that run together. The buffers of its launches are the
-  // operands of the steps that it does, one step after another: inputs, then outputs. A temporary
-  // that no step after those reads may have no memory. UNIMPLEMENTED: the first step has to run by
-  // itself. A device that runs slices is asked about those of one slice, with memory for all
-  // temporaries, and its kernel is a host kernel.
+  // Prepares one kernel for the first few of `steps`, which run together. Its launches take the
+  // operands of the steps that it covers, step after step: inputs, then outputs. A temporary that
+  // no later step reads may have no memory. UNIMPLEMENTED: the first step must run by itself. For a
+  // device with Capabilities::slices, `steps` describe one slice, all temporaries have memory, and
+  // the kernel is a host kernel.
   virtual Result<GroupKernel> prepare_group(std::span<const GroupStep> steps);
 };
 

@@ -1,4 +1,4 @@
-// bf16 and f16 as bits, to and from f32. Rounds to nearest even; NaN stays NaN.
+// Conversions between f32 and the bits of bf16 and f16. They round to nearest even; NaN stays NaN.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -18,8 +18,9 @@ inline uint16_t f32_to_bf16(float f) {
 }
 
 inline float f16_to_f32(uint16_t h) {
-  // The exponent is moved in place as an f32 of the same bits and rescaled by 2^112, which also
-  // makes subnormals normal; infinity and NaN get their exponent by hand.
+  // Shift exponent and mantissa to their place in an f32, then multiply by 2^112 to correct the
+  // exponent's bias. The multiplication also normalises subnormals. Infinity and NaN are handled
+  // separately.
   const uint32_t sign = static_cast<uint32_t>(h & 0x8000) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(h & 0x7fff) << 13;
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
@@ -38,7 +39,7 @@ inline uint16_t f32_to_f16(float f) {
   } else if (magnitude >= 0x477ff000) {
     result = 0x7c00;  // 65520 and above round to infinity
   } else if (magnitude < 0x38800000) {
-    // Subnormal in f16: adding 0.5 leaves the result's bits, correctly rounded, at the bottom.
+    // Subnormal in f16: adding 0.5 leaves the correctly rounded result in the lowest bits.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     result = std::bit_cast<uint32_t>(shifted) - 0x3f000000;
   } else {

@@ -14,8 +14,8 @@ void HostKernel::describing(Status& result, F&& work) noexcept {
     work();
     if (!result.ok()) result.at_node(origin.node, origin.kernel);
   } catch (const std::bad_alloc&) {
-    // The error itself, if there is one already, is worth more than its place. The text is short
-    // enough to be stored without the heap.
+    // If memory runs out while the place is added to an error, the error is kept without it. This
+    // text is short enough to be stored without the heap.
     if (result.ok()) result = Status(Code::kResourceExhausted, "out of memory");
   }
 }

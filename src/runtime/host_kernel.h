@@ -1,5 +1,5 @@
-// A kernel whose work the host does, in memory that the host can read: the CPU backend's kernels,
-// the collectives between ranks of one process, and the bodies of manual regions.
+// Kernels that run on the host, in memory that the host can read: the CPU backend's kernels, the
+// collectives between ranks of one process, and the bodies of manual regions.
 #pragma once
 #include "runtime/host_work.h"
 #include "runtime/kernel.h"
@@ -13,25 +13,25 @@ class HostKernel : public PreparedKernel, private HostWork {
  public:
   void launch(Stream& stream, void* const* buffers) final;
 
-  // Reads inputs and writes outputs. Allocates nothing unless it fails: it may throw bad_alloc
-  // while it describes an error.
+  // Reads inputs and writes outputs. Allocates only if it fails: creating the error's message may
+  // throw bad_alloc.
   virtual Status compute(void* const* buffers) = 0;
-  // The same as HostWork::advance() is to run(), for kernels that wait for others.
+  // The non-blocking form of compute(), as HostWork::advance() is of HostWork::run(); for kernels
+  // that wait for other threads.
   virtual Progress try_compute(void* const* buffers, Waker& /*waker*/, Status& result) {
     result = compute(buffers);
     return Progress::kDone;
   }
-  // How its results are computed, where a kernel can say so (cpu/codegen/formula.h); null: it
-  // cannot.
+  // A symbolic form of the computation, if the kernel has one (cpu/codegen/formula.h); else null.
   virtual const cpu::TracedKernel* traced() const { return nullptr; }
-  // Said of a kernel that waits for nobody, or only by try_compute().
+  // Declares that the kernel never waits for other threads, or does so only in try_compute().
   void set_never_blocks() { may_block_ = false; }
 
  private:
   Status run(void* const* buffers) noexcept final;
   Progress advance(void* const* buffers, Waker& waker, Status& result) noexcept final;
   bool may_block() const noexcept final { return may_block_; }
-  // Calls `work`, and says of an error in `result` at which node it is.
+  // Calls `work`, and adds the node to an error in `result`.
   template <class F>
   void describing(Status& result, F&& work) noexcept;
 

@@ -18,7 +18,7 @@ Status check_piece(const Port& port, const Mesh& mesh, const TensorType& piece) 
   return {};
 }
 
-// Byte of a tensor with `strides` at which a block begins.
+// The byte offset at which a block begins in a tensor with `strides`.
 int64_t offset_bytes(const Port& port, const Block& block, const Dims& strides) {
   int64_t offset = 0;
   for (size_t d = 0; d < block.offset.size(); ++d) offset += block.offset[d] * strides[d];
@@ -49,7 +49,7 @@ Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorV
   if (whole.type.shape != port.global.shape || whole.type.dtype != port.global.dtype)
     return invalid_argument("'" + port.name + "' is " + to_string(port.global) + ", not " +
                             to_string(whole.type));
-  if (piece_type.numel() == 0) return {};  // there may be no memory at all
+  if (piece_type.numel() == 0) return {};  // the pointer may be null
   const int64_t item = dtype_size(piece_type.dtype);
   const Block own = local_block(port.global.shape, port.layout, mesh, rank);
   if (own.size != piece_type.shape) {

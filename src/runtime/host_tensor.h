@@ -1,4 +1,5 @@
-// Whole tensors in host memory, and how they are cut into the ranks' pieces and put together again.
+// Whole tensors in host memory, how they are split into the pieces of the ranks, and how they are
+// assembled again.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -19,8 +20,8 @@ struct HostTensorView {
   const void* data = nullptr;
 };
 
-// Pieces of `global` tensors on the ranks of a mesh. Layouts must be even and without partial
-// values (which no single rank holds): FAILED_PRECONDITION otherwise.
+// FAILED_PRECONDITION unless the port's layout is even and has no partial values. No single rank
+// holds the value of a partial tensor.
 Status check_can_shard(const Port& port, const Mesh& mesh);
 
 // Copies rank `rank`'s piece of `whole` to `piece`, which has type `piece_type`.
@@ -31,7 +32,8 @@ Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorV
 Status gather(const Port& port, const Mesh& mesh, int64_t rank, const TensorType& piece_type,
               const void* piece, void* whole);
 
-// True for one rank of each set that holds the same piece: the others need not be gathered.
+// True for exactly one rank of each set of ranks that hold the same piece; the pieces of the others
+// need not be gathered.
 bool is_first_replica(const Layout& layout, const Mesh& mesh, int64_t rank);
 
 }  // namespace shw::runtime

@@ -1,4 +1,4 @@
-// Work that the host does when a stream comes to it.
+// Work that the host executes as an element of a stream.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +6,10 @@
 
 namespace shw::runtime {
 
-// Whoever is told that work can go on.
+// Notified when waiting work can continue.
 class Waker {
  public:
-  // Any thread. Does not wait, and is harmless when there is nothing to go on with.
+  // Any thread. Does not block. A call while no work waits has no effect.
   virtual void wake() noexcept = 0;
 
  protected:
@@ -23,19 +23,19 @@ class HostWork {
   virtual ~HostWork() = default;
   // `buffers`: as given to Stream::host(). An error poisons the stream (hal.h).
   //
-  // Calls nothing of a device, a stream or an event: CUDA allows none of that here. May block only
-  // on what ends by itself or by an abort of its channel.
+  // Must not call a device, a stream or an event, because CUDA forbids that in host functions. May
+  // block only on something that ends by itself, or by an abort of its channel.
   virtual Status run(void* const* buffers) noexcept = 0;
 
-  // The same for streams that have better to do than to wait. kDone: `result` is what run() would
-  // return. kWaits: the work has begun and waits for others. It wakes `waker` once it may go on,
-  // and wants to be called again, with the same arguments, until it is done. Calls that find
-  // nothing to do are allowed.
+  // A non-blocking form of run(), for streams that interleave other work. kDone: `result` is what
+  // run() would return. kWaits: the work has begun and waits for other threads. It calls
+  // `waker.wake()` once it can continue; the stream then calls advance() again with the same
+  // arguments, until kDone. Spurious calls are allowed.
   virtual Progress advance(void* const* buffers, Waker& /*waker*/, Status& result) noexcept {
     result = run(buffers);
     return Progress::kDone;
   }
-  // Whether advance() may block its thread until other threads have done something.
+  // Whether advance() may block its thread until other threads make progress.
   virtual bool may_block() const noexcept { return true; }
 };
 

@@ -17,7 +17,7 @@ Status refuse(const TensorType& table, const TensorType& indices, const TensorTy
                    " and " + to_string(other));
 }
 
-// What both kinds of look-up along a dim have in common: walked is `other`.
+// Common part of both look-ups along a dim; the iteration space is that of `other`.
 Result<IndexShape> along_dim(const KernelArgs& args, const TensorType& table,
                              const TensorType& indices, const TensorType& other, size_t dim) {
   IndexShape s;

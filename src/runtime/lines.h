@@ -1,5 +1,5 @@
-// Kernels that work along one dim: the elements of some tensors along it, a line, for every place
-// in their other dims.
+// For kernels that work along one dim. A *line* is the elements of a tensor along that dim, at one
+// position in all other dims.
 #pragma once
 #include <array>
 
@@ -12,10 +12,11 @@ template <size_t N>
 struct Lines {
   Dims places;  // the shape, with 1 in place of the dim
   std::array<Dims, N> strides;
-  std::array<int64_t, N> count{}, step{};  // of a line: elements, and bytes from one to the next
+  std::array<int64_t, N> count{}, step{};  // per line: number of elements, bytes between them
 };
 
-// Of tensors that differ in no other dim than attribute `dim` (absent: `otherwise`). Null: absent.
+// The lines of tensors that have equal sizes in all dims other than attribute `dim` (absent:
+// `otherwise`). A null tensor is absent.
 template <size_t N>
 Result<Lines<N>> lines_along(const Attrs& attrs, int64_t otherwise,
                              const std::array<const TensorType*, N>& tensors) {

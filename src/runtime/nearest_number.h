@@ -1,4 +1,4 @@
-// The nearest number that a dtype has, where it has limits.
+// The number nearest to a given one that a dtype with a limited range can represent.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,11 @@ namespace shw::runtime {
 
 struct NearestNumber {
   double real = 0;
-  int64_t integer = 0;  // of integers and bool
+  int64_t integer = 0;  // the value for integers and bool
 };
 
-// What is neutral to a maximum or minimum is infinite, and integers have no infinity.
+// Needed because the neutral element of a maximum or minimum is infinite, and integers have no
+// infinity.
 inline NearestNumber nearest_number(double value, Dtype dtype) {
   const auto bits = static_cast<int>(8 * dtype_size(dtype));
   double low = 0, high = 1;

@@ -6,9 +6,9 @@
 
 namespace shw::runtime {
 
-// How many dims of `x` are normalised, by attribute normalized_shape, as x's first of them. Checks
-// that `stats` (mean, rstd; null: absent) have size 1 there and x's shape before, and that
-// `parameters` (weight, bias) have the normalised shape.
+// The index of the first dim of `x` that is normalised, by attribute normalized_shape. Checks that
+// `stats` (mean, rstd; null: absent) have size 1 in the normalised dims and x's sizes in the
+// others, and that `parameters` (weight, bias) have the normalised shape.
 Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
                           std::initializer_list<const TensorType*> stats,
                           std::initializer_list<const TensorType*> parameters);

@@ -9,7 +9,7 @@
 namespace shw::runtime {
 namespace {
 
-// Exceptions do not leave a thread.
+// Turns exceptions into errors, because they must not leave a thread.
 Status guarded(const std::function<Status(int64_t rank)>& enqueue, int64_t rank) {
   try {
     return enqueue(rank);
@@ -33,12 +33,12 @@ Status on_each_rank(int64_t ranks, const Device& device,
     const auto serve = [&, r] { results[r] = guarded(enqueue, static_cast<int64_t>(r)); };
     try {
       threads.emplace_back(serve);
-    } catch (const std::system_error&) {  // no more threads: this one serves
+    } catch (const std::system_error&) {  // no more threads: this thread takes over
       serve();
     }
   }
   for (std::thread& t : threads) t.join();
-  // The cause is with one rank; the others only say that they were stopped.
+  // Only one rank has the cause; the errors of the others only say that they were stopped.
   Status first;
   for (Status& s : results)
     if (!s.ok() && (first.ok() || first.code() == Code::kAborted)) first = std::move(s);

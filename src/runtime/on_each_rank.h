@@ -1,4 +1,4 @@
-// Puts a run of each rank of this process on its device.
+// Enqueues a run on every rank of this process.
 #pragma once
 #include <functional>
 
@@ -6,10 +6,10 @@
 
 namespace shw::runtime {
 
-// Calls `enqueue(rank)` for each of them, and returns the first error that it gives. On devices
-// with memory of their own, each rank has a thread for the call: a collective's first launch may
-// wait there until the other ranks have launched theirs, as NCCL connects ranks only then. On
-// others the ranks follow one another, until one fails.
+// Calls `enqueue(rank)` for every rank and returns the first error. If devices have their own
+// memory, each rank gets a thread for the call, because a collective's first launch may block until
+// the other ranks have launched theirs: NCCL connects ranks only then. Otherwise the ranks are
+// called one after another, until one fails.
 Status on_each_rank(int64_t ranks, const Device& device,
                     const std::function<Status(int64_t rank)>& enqueue);
 

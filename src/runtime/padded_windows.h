@@ -1,5 +1,5 @@
-// What copies read and write in which elements lie elsewhere (constant_pad_nd, extend,
-// fill_padding, flip, repeat): shapes that attributes say.
+// Shapes of steps that copy elements to other positions: constant_pad_nd, extend, fill_padding,
+// flip, repeat. Attributes determine the shapes.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace shw::runtime {
 
-// What operand and result of constant_pad_nd have in common, and where it begins in each.
+// The region that the operand and the result of constant_pad_nd have in common, and its offset in
+// each.
 struct PaddedWindows {
   TensorType from, to;
   int64_t from_bytes = 0, to_bytes = 0;
 };
-// attrs.pad, from the last dim on, says how many elements go in front of and behind each dim;
-// negative ones are cut off.
+// attrs.pad has two numbers per dim, last dim first: how many elements are added before and after
+// it. Negative numbers remove elements.
 inline Result<PaddedWindows> padded_windows(const KernelArgs& args) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const std::vector<int64_t>& pad = args.attrs.get_ints(AttrKey::kPad);
@@ -35,7 +36,7 @@ inline Result<PaddedWindows> padded_windows(const KernelArgs& args) {
     fits = fits && w.to.shape[d] >= 0;
   }
   if (!fits) return bad_types(to_string(in) + " is not padded to " + to_string(out));
-  // Where they have nothing in common, other dims may be of any size.
+  // If the common region is empty, other dims may have any size.
   for (size_t d = 0; w.to.numel() > 0 && d < in.shape.size(); ++d) {
     w.from_bytes += std::max<int64_t>(-padding(d, 0), 0) * in.strides[d] * dtype_size(in.dtype);
     w.to_bytes += std::max<int64_t>(padding(d, 0), 0) * out.strides[d] * dtype_size(out.dtype);
@@ -43,7 +44,7 @@ inline Result<PaddedWindows> padded_windows(const KernelArgs& args) {
   return w;
 }
 
-// extend: the result is as large as the operand, or larger.
+// extend: the result is at least as large as the operand in each dim.
 inline Status check_extended(const KernelArgs& args) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   bool fits = in.shape.size() == out.shape.size() && in.dtype == out.dtype;
@@ -51,8 +52,7 @@ inline Status check_extended(const KernelArgs& args) {
   return fits ? Status() : bad_types(to_string(in) + " does not extend to " + to_string(out));
 }
 
-// fill_padding: how many elements of the piece are the rank's own, as attrs.size and attrs.cuts
-// say.
+// fill_padding: the sizes of this rank's piece without its padding, from attrs.size and attrs.cuts.
 inline Result<Dims> own_elements(const KernelArgs& args) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
@@ -64,7 +64,7 @@ inline Result<Dims> own_elements(const KernelArgs& args) {
   return Dims(piece.size);
 }
 
-// Bit d: flip turns dim d round, as attrs.dims says.
+// flip: bit d is set if dim d is reversed (attrs.dims).
 inline Result<uint32_t> flipped_dims(const KernelArgs& args) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   uint32_t turned = 0;
@@ -78,7 +78,7 @@ inline Result<uint32_t> flipped_dims(const KernelArgs& args) {
   return turned;
 }
 
-// attrs.repeats, a number for each dim of the result; new dims come in front.
+// repeat: attrs.repeats has a number for each dim of the result; added dims come first.
 inline Result<Dims> repeats_of(const KernelArgs& args) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const std::vector<int64_t>& repeats = args.attrs.get_ints(AttrKey::kRepeats);

@@ -1,6 +1,6 @@
 // Shapes of attention over keys and values in pages (sdpa_paged): query [batch, heads, queries,
-// width], pages [pages, page_size, key heads, width], page table [batch, pages of a row], lengths
-// [batch].
+// width], pages [pages, page_size, key heads, width], page table [batch, pages per batch row],
+// lengths [batch].
 #pragma once
 #include "runtime/attention_shape.h"
 
@@ -13,13 +13,14 @@ struct PagedShape {
   KeyWindow window;  // by positions; unbounded: reaches all of a row's keys
 
   int64_t group() const { return heads / std::max<int64_t>(1, key_heads); }
-  // Keys that a row of the page table can hold.
+  // The number of keys that a row of the page table can hold.
   int64_t capacity() const { return row_pages * page_size; }
-  // Keys that all queries of a row see together, at most: they end with the last query's own.
+  // An upper bound of the number of keys that the queries of one batch row see together; the last
+  // of them is the last query's own key.
   int64_t most_keys() const { return std::min(capacity(), queries + window.left); }
 };
 
-// Of the five inputs query, key_pages, value_pages, page_table, lengths, and of no more.
+// Requires exactly the five inputs query, key_pages, value_pages, page_table, lengths.
 Result<PagedShape> paged_shape(const KernelArgs& args);
 
 }  // namespace shw::runtime

@@ -85,7 +85,7 @@ Result<Part> sliced_part(const KernelArgs& args, size_t input) {
   Part part{input, out, start * out.strides[dim] * dtype_size(out.dtype)};
   part.window.shape[dim] = span / step + (span % step != 0);
   part.window.strides[dim] *= std::min(step, std::max<int64_t>(n, 1));
-  if (part.window.numel() == 0) part.offset_bytes = 0;  // it may begin behind the result
+  if (part.window.numel() == 0) part.offset_bytes = 0;  // else it might lie after the result's end
   return part;
 }
 

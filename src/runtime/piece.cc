@@ -13,7 +13,8 @@ Result<Piece> piece_of(const Attrs& attrs, const Mesh& mesh, int64_t rank) {
     if (d < 0)
       return invalid_argument("attribute 'size' has the negative dim " + std::to_string(d));
   Piece piece{Dims(size.size(), 0), Dims(size), Dims(size)};
-  Dims common(size);  // of every rank's piece, padding included: that is what the next cut cuts
+  // Sizes of every rank's piece, including padding; the next cut divides these.
+  Dims common(size);
   for (size_t c = 0; c < cuts.size(); c += 2) {
     const int64_t m = cuts[c], d = cuts[c + 1];
     if (m < 0 || m >= mesh.rank() || d < 0 || d >= static_cast<int64_t>(size.size()))

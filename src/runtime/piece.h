@@ -6,14 +6,15 @@
 namespace shw::runtime {
 
 struct Piece {
-  Dims offset;  // of the piece's first element, per dim
-  Dims size;    // elements that it has; less than the common shape where a dim is cut unevenly
+  Dims offset;  // position of the piece's first element in the whole tensor
+  // Sizes of the piece; smaller than the common shape if a dim is split unevenly.
+  Dims size;
   Dims whole;
 };
 
-// From a step's attributes `size` and `cuts` (plan/program.h). Blocks are as large as the ceiling
-// of the quotient, cut by cut, so the last ranks may have less, or nothing. INVALID_ARGUMENT: they
-// name a mesh dim or tensor dim that does not exist.
+// Computed from a step's attributes `size` and `cuts` (plan/program.h). Each cut gives blocks of
+// the size ceil(size / ranks), so the last ranks may have smaller blocks, or none.
+// INVALID_ARGUMENT: the attributes name a mesh dim or tensor dim that does not exist.
 Result<Piece> piece_of(const Attrs& attrs, const Mesh& mesh, int64_t rank);
 
 }  // namespace shw::runtime

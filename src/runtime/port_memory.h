@@ -1,4 +1,4 @@
-// A rank's piece of a tensor in its device's memory, as the host writes and reads it.
+// Host access to a rank's piece of a tensor in the memory of its device.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -9,12 +9,13 @@
 
 namespace shw::runtime {
 
-// Cuts a port's piece out of the whole tensor. Where the host cannot write the device's memory, it
-// is cut in host memory and copied.
+// Copies a port's piece of the whole tensor to the device. If the host cannot write the device's
+// memory, the piece is first assembled in host memory.
 Status write_piece(const Program& program, const Port& port, const Mesh& mesh, int64_t rank,
                    const HostTensorView& whole, Device& device, const Buffer& memory);
 
-// The buffer's bytes where the host can read them: its own memory, or a copy in `staged`.
+// Returns the buffer's bytes in host memory: the buffer itself if the host can read it, otherwise a
+// copy in `staged`.
 Result<const std::byte*> read_piece(Device& device, const Buffer& memory,
                                     std::vector<std::byte>& staged);
 

@@ -35,7 +35,7 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
   const ProgramValue& value = program.values[port.value];
   const int64_t bytes = program.storages[value.storage].bytes;
   SHW_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(device, {bytes, arena_alignment(program)}));
-  if (!device->can().computes) return buffer;  // has no contents: nothing to stage in host memory
+  if (!device->can().computes) return buffer;  // device memory has no contents
   std::vector<std::byte> piece(static_cast<size_t>(bytes));
   if (port.role == PortRole::kConstant)
     SHW_RETURN_IF_ERROR(
@@ -44,7 +44,7 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
   return buffer;
 }
 
-// A memory limit of the planner knows nothing of it.
+// The planner's memory limit does not include this memory.
 Result<DeviceMemory> allocate_groups(const std::shared_ptr<Device>& device, const Program& program,
                                      int64_t bytes) {
   Result<DeviceMemory> memory = DeviceMemory::allocate(device, {bytes, arena_alignment(program)});
@@ -63,7 +63,7 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
                                             const std::vector<int64_t>& workspace_bytes,
                                             int64_t group_bytes) {
   ProgramMemory memory;
-  // Collectives work in the arena, from the first run to the last.
+  // Collectives use the arena in every run, so it is registered with their transport.
   const MemoryKind kind = mesh.num_ranks() > 1 ? MemoryKind::kRegistered : MemoryKind::kDevice;
   SHW_ASSIGN_OR_RETURN(
       memory.arena_,

@@ -1,5 +1,5 @@
-// Where a program's bytes lie on one rank: the arena, the workspaces, host memory, what the
-// executor keeps, the session, and the caller's ports.
+// The memory of a program on one rank: the arena, the workspaces, host memory, kept ports (state
+// and constants), the session, and the caller's ports.
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace shw::runtime {
 
-// Memory of a device for as long as this object lives.
+// Owns an allocation of device memory.
 class DeviceMemory {
  public:
   static Result<DeviceMemory> allocate(std::shared_ptr<Device> device, const MemorySpec& spec);
@@ -34,25 +34,26 @@ class DeviceMemory {
 // Where byte 0 of a storage is.
 struct StorageBase {
   enum class Kind : uint8_t { kFixed, kPort, kSession, kHostSession } kind;
-  std::byte* address = nullptr;  // kFixed: known when the plan is loaded; null: without memory
-  PortId port = {};              // kPort: the buffer that a run is given for it
-  int64_t offset_bytes = 0;      // within that buffer, or that memory of the run's session
+  std::byte* address = nullptr;  // kFixed: the address; null: no memory
+  PortId port = {};              // kPort: the port whose buffer the run supplies
+  int64_t offset_bytes = 0;      // within the port's buffer, or the session's memory
 };
 
 class ProgramMemory {
  public:
-  // `workspace_bytes`: by stream, the largest that a step on it needs. State begins as zeros; of a
-  // constant each rank has its piece. `group_bytes`: of the memory of groups, from its beginning.
+  // `workspace_bytes`: by stream, the largest workspace of its steps. State is initialised with
+  // zeros, constants with the rank's piece. `group_bytes`: how much of the memory of groups is
+  // needed, from its beginning.
   static Result<ProgramMemory> create(const std::shared_ptr<Device>& device, const Program& program,
                                       const Mesh& mesh, int64_t rank,
                                       const std::vector<int64_t>& workspace_bytes,
                                       int64_t group_bytes);
 
-  // The one place that knows where storages of each kind lie.
+  // The single place that maps storages of each kind to memory.
   StorageBase base_of(const ProgramStorage& storage) const;
-  // Steps of a stream follow each other, and so share one.
+  // The steps of a stream do not overlap, so they share one workspace.
   void* workspace(size_t stream) const { return workspaces_[stream].data(); }
-  // Of state and constants; null for other ports.
+  // The memory of state and constants; null for other ports.
   const BufferRef& kept(PortId port) const { return kept_[port]; }
 
  private:

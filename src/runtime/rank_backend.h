@@ -1,4 +1,4 @@
-// What the ranks of a job run on, where that is not the CPU.
+// The backend that the ranks of a job run on.
 #pragma once
 #include <functional>
 #include <memory>
@@ -8,16 +8,16 @@
 
 namespace shw::runtime {
 
-// Empty functions: the CPU, with channels in its memory.
+// If a function is empty, the CPU is used, with channels in host memory.
 struct RankBackend {
   std::function<std::shared_ptr<Device>(int64_t rank)> device = {};
-  // A rank's channels on its device, made of those in host memory.
+  // Makes a rank's channels on its device from its channels in host memory.
   std::function<Result<std::unique_ptr<ChannelProvider>>(
       std::unique_ptr<ChannelProvider> in_host_memory, Device& device)>
       channels = {};
 
-  // The same for the ranks of one job in this process, with the CPU in place of what is empty: its
-  // devices share their threads.
+  // A backend for the ranks of one job in this process, with empty functions replaced by those of
+  // the CPU. These CPU devices share their threads.
   RankBackend or_cpu() const;
   Result<std::unique_ptr<ChannelProvider>> connect(std::unique_ptr<ChannelProvider> in_host_memory,
                                                    Device& device) const;

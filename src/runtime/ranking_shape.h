@@ -1,6 +1,7 @@
-// Sorting along a dim: values in order, and where they stood. Equal ones keep their order, and NaN
-// counts as larger than everything, as in ATen.
-// x → values, places (i64), as many along attrs.dim as the results have; each may be absent.
+// Sorting along a dim gives the values in order, and the index that each had. The sort is stable,
+// and NaN counts as larger than every number, as in ATen.
+// x → values, places (i64). Along attrs.dim the results have the first `count` elements; each
+// result may be absent.
 #pragma once
 #include "runtime/lines.h"
 #include "runtime/step_args.h"
@@ -9,12 +10,12 @@ namespace shw::runtime {
 
 struct RankingShape {
   Lines<3> lines;  // x, values, places
-  int64_t count;   // of a line's elements in order that the results have
+  int64_t count;   // elements of each sorted line that are returned
 };
-// UNIMPLEMENTED: complex numbers, which have no order.
+// UNIMPLEMENTED: complex numbers, which are not ordered.
 Result<RankingShape> ranking_shape(const KernelArgs& args);
 
-// attrs.descending of a sort, attrs.largest of topk: largest first.
+// attrs.descending of a sort; attrs.largest of topk. True: largest first.
 inline bool sorts_down(const Attrs& attrs) { return attrs.get_bool(AttrKey::kDescending, false); }
 inline bool takes_largest(const Attrs& attrs) { return attrs.get_bool(AttrKey::kLargest, true); }
 

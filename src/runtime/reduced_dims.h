@@ -4,13 +4,13 @@
 
 namespace shw::runtime {
 
-// The input's dims, those that stay with their strides in input and output.
+// The input's kept dims with their strides in input and output, and its reduced dims.
 struct ReducedDims {
   Dims kept, kept_in, kept_out;  // sizes; strides in bytes
   Dims reduced, reduced_in;
-  int64_t count = 1;  // elements that make one result
+  int64_t count = 1;  // elements that are reduced to one result
 };
-// Attributes: dims (negative: from the end; empty or absent: all), keepdim.
+// Attributes: dims (negative ones count from the end; empty or absent: all dims), keepdim.
 Result<ReducedDims> reduced_dims(const KernelArgs& args);
 
 }  // namespace shw::runtime

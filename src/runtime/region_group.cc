@@ -6,7 +6,7 @@
 namespace shw::runtime {
 namespace {
 
-constexpr int64_t kMostElements = INT64_MAX / 16;  // whose bytes can be counted
+constexpr int64_t kMostElements = INT64_MAX / 16;  // so that the number of bytes does not overflow
 
 Status check_buffer(const void* buffer, int64_t elements) {
   if (elements == 0 || buffer != nullptr) return {};

@@ -1,10 +1,9 @@
-// A group of ranks as the body of a manual region uses it: collectives that are called, and return
-// when they are done.
+// A group of ranks, for the body of a manual region. The collectives are blocking calls.
 //
-// Buffers are in host memory and dense, counts are of elements, blocks of several members lie in
-// the order of their numbers. The buffers of a call do not overlap; those of all_reduce may be the
-// same. All members call the same collectives with the same counts, types and reductions in the
-// same order. An error ends the run on every rank: the body returns it.
+// Buffers are dense and in host memory, counts are in elements, and blocks of several members are
+// ordered by member number. The buffers of a call must not overlap, except that all_reduce may be
+// in place. All members must make the same calls with the same counts, types and reductions in the
+// same order. An error ends the run on every rank; the body must return it.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,7 +14,7 @@ namespace shw::runtime {
 
 class RegionGroup {
  public:
-  // `channel` outlives this object. `node`: of the graph, for messages; -1: none.
+  // `channel` must outlive this object. `node`: the graph node, for messages; -1: none.
   RegionGroup(Channel& channel, int64_t node);
   int64_t size() const { return channel_.size(); }
   int64_t member() const { return channel_.member(); }
@@ -31,9 +30,11 @@ class RegionGroup {
   Status reduce_scatter(const void* send, void* receive, int64_t count, Dtype dtype, ReduceOp op);
   Status all_reduce(const void* send, void* receive, int64_t count, Dtype dtype, ReduceOp op);
 
-  // The first error since it was last asked for: of bodies that cannot hand it on.
+  // Returns the first error since the last call and clears it. For bodies that cannot return a
+  // Status.
   Status take_error();
-  // Takes an error of a call that did not get here for one of a call. Returns it.
+  // Records an error of a call that was rejected before it reached this object, as if it came from
+  // the call. Returns the error.
   Status keep(Status status);
 
  private:

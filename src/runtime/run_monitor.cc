@@ -9,10 +9,10 @@
 namespace shw::runtime {
 namespace {
 
-// How long an error may go unnoticed that the device does not tell of by itself.
+// The polling interval for errors that the device does not report by itself.
 constexpr std::chrono::milliseconds kLookAgain{50};
 
-// What `make` says, or, where there is no memory to say it, that.
+// Calls `make`; if memory runs out, returns RESOURCE_EXHAUSTED instead.
 template <class F>
 Status without_throwing(F&& make) noexcept {
   try {
@@ -63,13 +63,13 @@ void RunMonitor::submitted(uint64_t run) {
     std::lock_guard lock(mutex_);
     if (!has_run()) began_ = Clock::now();
     submitted_ = run;
-    if (!must_finish() && !must_poll()) return;  // its end wakes the thread
+    if (!must_finish() && !must_poll()) return;  // the run's end will wake the thread
   }
   changed_.notify_one();
 }
 
 void RunMonitor::reached_end(uint64_t run) noexcept {
-  if (watch_.fault.raised()) return;  // what the run has written is lost
+  if (watch_.fault.raised()) return;  // the results of the run are lost
   {
     std::lock_guard lock(mutex_);
     reached_ = run;
@@ -92,7 +92,7 @@ void RunMonitor::forget_fault() {
     std::lock_guard lock(mutex_);
     aborted_ = false;
   }
-  changed_.notify_one();  // a new fault may have been raised already
+  changed_.notify_one();  // a new fault may already have been raised
 }
 
 void RunMonitor::serve() {
@@ -131,7 +131,8 @@ void RunMonitor::wait_for_work(std::unique_lock<std::mutex>& lock) {
   if (has_run())
     changed_.wait_for(lock, asks ? std::min<Clock::duration>(kLookAgain, ask_within_) : kLookAgain,
                       has_work);
-  else if (asks)  // submitted() need not wake the thread: it sees soon enough that there is a run
+  // submitted() need not wake the thread: it wakes soon enough to notice the run.
+  else if (asks)
     changed_.wait_for(lock, ask_within_, may_look);
   else
     changed_.wait(lock, may_look);
@@ -143,7 +144,7 @@ bool RunMonitor::abort_channels() noexcept {
     return true;
   } catch (const std::bad_alloc&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return false;  // it must happen: there will be memory again
+    return false;  // the caller tries again, once memory is available
   }
 }
 
@@ -160,7 +161,8 @@ Status RunMonitor::result_of(uint64_t run, const RunSlot& slot) {
     std::lock_guard lock(mutex_);
     return reached_ >= run;
   };
-  if (!has_reached())  // it failed: it is over when nothing of it is left on the device
+  // The run failed. It is over when none of its work is left on the device.
+  if (!has_reached())
     for (const Event* event : slot.last_events)
       while (!event->wait_for(kLookAgain)) {
       }
@@ -188,7 +190,7 @@ void RunMonitor::look_for_errors() {
     if (Status s = without_throwing([&] { return stream->status(); }); !s.ok())
       watch_.fault.raise_late(std::move(s));
   const Status job = without_throwing([&] { return watch_.provider.async_status(); });
-  if (!job.ok())  // whatever it was elsewhere, here the run was stopped
+  if (!job.ok())  // whatever the error was elsewhere, this rank was stopped
     watch_.fault.raise(without_throwing([&] { return Status(Code::kAborted, job.message()); }));
 }
 

@@ -1,8 +1,8 @@
-// The host's side of an executor's runs: a thread that sees runs end, gives their memory back, and
-// stops the channels when something has gone wrong.
+// The host thread of an executor. It detects the end of runs, releases their buffers, and aborts
+// the channels after an error.
 //
-// None of this may happen in a stream's callback (CUDA forbids calls to the device there) or under
-// the fault's lock (to abort a channel may take long).
+// This must not happen in a stream's callback, because CUDA forbids calls to the device there. Nor
+// may it happen under the fault's lock, because aborting a channel may take long.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -32,16 +32,16 @@ class RunMonitor final : private Fault::Listener {
   RunMonitor(const RunMonitor&) = delete;
   RunMonitor& operator=(const RunMonitor&) = delete;
 
-  // All commands of the run are on their streams. Runs are submitted in the order of their numbers.
+  // Called when all commands of the run are on their streams, in the order of run numbers.
   void submitted(uint64_t run);
-  // By the run's last command. Not called for a run that failed.
+  // Called by the run's last command; not called for a run that failed.
   void reached_end(uint64_t run) noexcept;
   // Blocks until every submitted run has ended and, after a fault, the channels are aborted.
   void wait_until_idle();
-  // After the fault has been cleared.
+  // Call after the fault has been cleared.
   void forget_fault();
-  // Returns once all runs have ended: raise the fault first to end soon. Streams may still be in
-  // reached_end(): they must drain before the monitor goes.
+  // Returns once all runs have ended; raise the fault first to end them early. Streams may still be
+  // inside reached_end(): drain them before the monitor is destroyed.
   void stop();
 
  private:
@@ -53,13 +53,13 @@ class RunMonitor final : private Fault::Listener {
   bool must_finish() const {                                              // under mutex_
     return has_run() && (reached_ > finished_ || watch_.fault.raised());
   }
-  // Errors come to light only when somebody asks.
+  // Errors that are reported only on request, and the time limit, require polling.
   bool must_poll() const { return !watch_.prompt_errors || watch_.time_limit.count() > 0; }
   void wait_for_work(std::unique_lock<std::mutex>& lock);
-  bool abort_channels() noexcept;  // false: there was no memory for it
+  bool abort_channels() noexcept;  // false: out of memory
   void finish(uint64_t run);
   Status result_of(uint64_t run, const RunSlot& slot);
-  // Raises what nobody has raised: errors of streams and channels, a run that takes too long.
+  // Raise errors that streams and channels have not raised themselves, and time-outs of runs.
   void look_for_errors();
   void look_at_the_clock();
   void on_fault() noexcept override;
@@ -69,9 +69,9 @@ class RunMonitor final : private Fault::Listener {
   std::mutex mutex_;
   std::condition_variable changed_, idle_;
   uint64_t submitted_ = 0, finished_ = 0;
-  uint64_t reached_ = 0;       // the last run that came to its end
-  Clock::time_point began_{};  // when the oldest unfinished run could begin
-  bool aborted_ = false;       // the channels, because of the present fault
+  uint64_t reached_ = 0;       // the last run that reached its end
+  Clock::time_point began_{};  // earliest start of the oldest unfinished run
+  bool aborted_ = false;       // the channels were aborted for the current fault
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -63,7 +63,7 @@ void RunProgress::begin(uint64_t run, size_t entry) {
     mine.first[s] = on_.streams[s] == nullptr ? 0 : on_.streams[s]->counts().put;
 }
 
-// A run begins when the one before has ended, on all streams.
+// A run begins when the previous one has ended on all streams.
 bool RunProgress::may_have_begun(const Run& run, const Unit& unit,
                                  const std::vector<uint64_t>& reached) const {
   for (size_t s = 0; s < reached.size(); ++s)
@@ -130,7 +130,7 @@ void RunProgress::add_to(Status& error) const noexcept {
   try {
     add(error);
   } catch (const std::bad_alloc&) {
-    // The error alone says enough.
+    // Out of memory: report the error without the place.
   }
 }
 

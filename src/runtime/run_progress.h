@@ -1,9 +1,9 @@
-// What the streams of an executor are doing, by their counts (hal.h): for errors that come to light
-// late, and say of themselves only that the device is lost.
+// Finds which work was running on an executor's streams, by their counts (hal.h). Needed for errors
+// that are reported late and only say that the device is lost.
 //
-// A stream counts behind each launch, and behind each graph. So it is known between which two
-// places a stream stands, and the launches between them, whose operands other streams have made
-// already, are those that may have failed.
+// A stream counts after each launch and after each graph. So the last place that a stream reached
+// is known. The candidates for the failed launch are the launches up to the stream's next place, if
+// the work of other streams that they wait for had finished.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -16,18 +16,21 @@ namespace shw::runtime {
 
 class RunProgress final : public Fault::Witness {
  public:
-  // All of it outlives the progress, but for `segments`; those are by entry, or none.
+  // The arguments must outlive this object, except `segments`, which has one element per entry or
+  // is empty.
   RunProgress(const Program& program, const StepKernels& kernels,
               const std::vector<EntryCommands>& entries, const std::vector<GraphSegments>& segments,
               const RunStreams& on, size_t runs_in_flight);
 
-  // Before the first command of a run is put on the streams. The thread that enqueues.
+  // Call before the first command of a run is enqueued, on the thread that enqueues.
   void begin(uint64_t run, size_t entry);
-  // "; it was in step 3 of entry 'step': mm of node 12", with the node where there is but one.
+  // Appends, for example, "; it was in step 3 of entry 'step': mm of node 12". The node is named if
+  // there is only one.
   void add_to(Status& error) const noexcept override;
 
  private:
-  // What a stream does up to its next count, and the places that must have been reached before.
+  // The launches of a stream up to its next count, and the units of other streams that must end
+  // before.
   struct Unit {
     struct Place {
       size_t stream, unit;
@@ -38,7 +41,7 @@ class RunProgress final : public Fault::Witness {
   struct Run {
     uint64_t number = 0;  // 0: none
     size_t entry = 0;
-    std::vector<uint64_t> first;  // by stream: its count before the run
+    std::vector<uint64_t> first;  // by stream: its count at the start of the run
   };
   using Units = std::vector<std::vector<Unit>>;  // by stream
 
@@ -53,7 +56,7 @@ class RunProgress final : public Fault::Witness {
   const RunStreams& on_;
   std::vector<Units> entries_;
   mutable std::mutex mutex_;  // guards runs_
-  std::vector<Run> runs_;     // in flight, by number modulo their size
+  std::vector<Run> runs_;     // runs in flight, by number modulo the vector's size
 };
 
 }  // namespace shw::runtime

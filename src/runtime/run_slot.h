@@ -1,4 +1,4 @@
-// What one run in flight needs of its own. Runs take the slots in turn.
+// The data of one run in flight. Runs use the slots in turn.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,7 +12,8 @@ namespace shw::runtime {
 
 class RunMonitor;
 
-// Tells the monitor that a run has come to its end: all that a stream's callback may do.
+// Notifies the monitor that a run has reached its end. A stream's callback may do no more than
+// this.
 class RunSignal final : public HostWork {
  public:
   Status run(void* const*) noexcept override;
@@ -24,7 +25,7 @@ struct RunSlot {
   std::vector<std::vector<void*>> pointers;   // by entry
   std::vector<EntryGraphs> graphs;            // by entry
   std::vector<std::unique_ptr<Event>> ended;  // by stream; null for stream 0 and unused ones
-  std::vector<const Event*> last_events;      // once these are reached, nothing of the run is left
+  std::vector<const Event*> last_events;      // once these are reached, the run has left the device
   std::vector<BufferRef> buffers;
   std::vector<Completion> dependencies;
   RunSignal signal;

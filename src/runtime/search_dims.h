@@ -1,4 +1,4 @@
-// Which dims a search for the largest or smallest element walks, and which stay.
+// The dims that a search for the largest or smallest element reduces, and those that it keeps.
 #pragma once
 #include <array>
 
@@ -6,13 +6,14 @@
 
 namespace shw::runtime {
 
-// Dims that stay, with strides in the input and both results; dims that are searched.
+// The kept dims, with strides in the input and both results; and the searched dims.
 struct Search {
   Dims kept, searched;
   std::array<Dims, 3> kept_strides;  // input, value, place
   std::array<Dims, 1> searched_strides;
 };
-// By attributes dim (absent: all), keepdim. `results`: the value and the place; null: absent.
+// From the attributes dim (absent: all dims) and keepdim. `results`: the value and its index; null:
+// absent.
 Result<Search> search_of(const KernelArgs& args, const std::array<const TensorType*, 2>& results);
 
 }  // namespace shw::runtime

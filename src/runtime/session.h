@@ -1,6 +1,6 @@
-// What entries leave to those that run after them, such as a forward pass its backward pass. Each
-// session has its own memory, on the device and of the host, so several may be under way. Calls are
-// the executor's; one thread at a time.
+// Data that an entry leaves for entries that run later, such as a forward pass for its backward
+// pass. Each session has its own memory, on the device and on the host, so several sessions can be
+// in use at once. Only the executor calls these functions; one thread at a time.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,7 +12,7 @@ namespace shw::runtime {
 
 class Session {
  public:
-  // What sessions of one executor have in common, and no others.
+  // Identifies the executor that a session belongs to.
   using Owner = std::shared_ptr<const char>;
   static Result<std::shared_ptr<Session>> create(Owner owner, std::shared_ptr<Device> device,
                                                  const Program& program);
@@ -21,7 +21,7 @@ class Session {
   // must run before this one has not.
   Status check(const Owner& owner, const Program& program, size_t entry) const;
   void has_run(size_t entry) { has_run_[entry] = true; }
-  // Runs hold both until they have ended.
+  // Runs keep both buffers alive until they have ended.
   const BufferRef& memory() const { return memory_; }
   const BufferRef& host_memory() const { return host_memory_; }  // null: none is needed
 

@@ -1,15 +1,17 @@
-// Flat loops in vectors as wide as the machine has, whatever the compiler was told to assume.
+// Flat loops, vectorised for the widest vectors of the processor at run time, whatever instruction
+// set the compiler was told to assume.
 //
-// The body is compiled twice, a long one three times; the choice is made at run time, per call.
-// Contraction of a·b + c is off for all of the runtime, so that all give the same bits.
+// Each body is compiled for two instruction sets, a long one for three; every call chooses one.
+// Contraction of a·b + c to an FMA is disabled in the whole runtime, so that all versions give the
+// same bits.
 #pragma once
 #include <cstdint>
 
 namespace shw::runtime {
 
-// Before a loop whose iterations do not depend on each other: the compiler need not ask at run time
-// whether the arrays overlap, nor keep a second loop for that case. Clang's pragma for this is a
-// demand, and warns wherever the loop is not vectorised.
+// Goes before a loop whose iterations are independent. The compiler then omits the run-time check
+// for overlapping arrays, and the second loop for that case. Clang's pragma for this is a demand:
+// it warns about each loop that it does not vectorise. So it is not used.
 #if defined(__GNUC__) && !defined(__clang__)
 #define SHW_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else
@@ -38,9 +40,9 @@ template <class Body>
   for (int64_t i = 0; i < n; ++i) body(i);
 }
 
-// Calls body(0) … body(n - 1). The calls must not depend on each other. All that they call becomes
-// part of the loop (`flatten`): one call that remained would keep the loop from vectorising, and
-// how large a function the compiler inlines depends on how it was declared.
+// Calls body(0) … body(n - 1). The calls must not depend on each other. `flatten` inlines
+// everything that they call: a single remaining call would prevent vectorisation, and the size of
+// function that the compiler inlines by itself depends on how it was declared.
 template <class Body>
 void vector_loop(int64_t n, const Body& body) {
   if (__builtin_cpu_supports("avx2")) {
@@ -51,8 +53,8 @@ void vector_loop(int64_t n, const Body& body) {
   for (int64_t i = 0; i < n; ++i) body(i);
 }
 
-// The same for bodies of many operations, such as a polynomial: those are worth a third copy of the
-// code. Short ones wait for memory.
+// For bodies of many operations, such as a polynomial, which gain from a third version. Short
+// bodies are limited by memory bandwidth.
 template <class Body>
 void long_vector_loop(int64_t n, const Body& body) {
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

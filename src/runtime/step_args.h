@@ -1,4 +1,4 @@
-// What every backend checks of a step before it prepares a kernel.
+// Checks of a step that every backend makes before it prepares a kernel.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -8,8 +8,9 @@
 
 namespace shw::runtime {
 
-// At least `inputs` inputs, of which these are all there, and exactly `outputs` outputs: the
-// workspace lies behind them. 0: the kernel counts its outputs itself, as they may be absent.
+// Requires at least `inputs` inputs, the first `inputs` of them present, and exactly `outputs`
+// outputs, because the workspace follows the outputs. `outputs` 0: the kernel checks the number
+// itself, because outputs may be absent.
 inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outputs = 1) {
   bool good = args.inputs.size() >= inputs && (outputs == 0 || args.outputs.size() == outputs);
   for (size_t i = 0; good && i < inputs; ++i) good = args.inputs[i] != nullptr;
@@ -19,8 +20,9 @@ inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outp
                           std::to_string(inputs) + " or more and makes " + std::to_string(outputs));
 }
 
-// Sizes that a workspace is computed from. Windows with stride 0 can be far larger than any memory;
-// below this limit no size computed from a few of them overflows, and allocation says the rest.
+// Limit on the sizes from which a workspace is computed. Windows with stride 0 can be far larger
+// than any memory. Below this limit, products of a few sizes do not overflow, and the allocation
+// reports what is too large.
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 inline Status check_size(std::initializer_list<int64_t> factors) {
   int64_t product = 1;

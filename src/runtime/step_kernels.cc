@@ -12,9 +12,9 @@
 namespace shw::runtime {
 namespace {
 
-constexpr std::string_view kRegionKernel = "local_map";  // no backend's: the caller's
+constexpr std::string_view kRegionKernel = "local_map";  // supplied by the caller, not by a backend
 
-// The same on every backend: its streams copy.
+// The same on every backend: the stream copies.
 class HostCopyKernel final : public PreparedKernel {
  public:
   HostCopyKernel(int64_t bytes, CopyKind kind) : bytes_(bytes), kind_(kind) {}
@@ -44,7 +44,7 @@ struct StepKernels::Prepare {
     return channels.emplace_back(axes, std::move(made)).second.get();
   }
 
-  // Regions share channels: they run one after another, on the stream that computes.
+  // Regions can share channels, because they run one after another on the compute stream.
   Result<std::vector<RegionGroup*>> region_groups(const ProgramStep& step) const {
     SHW_ASSIGN_OR_RETURN(const auto all,
                          parse_groups(step.attrs.get_string(AttrKey::kGroups), provider.mesh()));
@@ -76,7 +76,7 @@ struct StepKernels::Prepare {
   Result<std::unique_ptr<PreparedKernel>> compute(const ProgramStep& step) const {
     const auto inputs = types_of(program, step.inputs), outputs = types_of(program, step.outputs);
     const KernelArgs args{inputs, outputs, step.attrs, provider.mesh(), provider.rank()};
-    // A dry run has no need of a body.
+    // A dry run needs no body.
     if (step.kernel == kRegionKernel && device.can().computes) return region(step, args);
     return device.prepare(step.kernel, args);
   }
@@ -124,7 +124,7 @@ struct StepKernels::Prepare {
     return operands;
   }
 
-  // False: the steps have to run one after another.
+  // Makes the steps run slice by slice. False: they must run one after another.
   bool slices(const FusedGroup& fused, const UseCounts& uses) const {
     const SlicedGroup group = slice_group(program, uses, fused);
     auto kernel = prepare_group(program, group, device, provider.mesh(), provider.rank());
@@ -135,7 +135,7 @@ struct StepKernels::Prepare {
     return true;
   }
 
-  // In kernels of several steps, where the device has such.
+  // Uses kernels for several steps where the device has them.
   Status group(const FusedGroup& fused, const UseCounts& uses) const {
     const SlicedGroup group = slice_group(program, uses, fused);
     for (size_t done = 0; done < group.members.size();) {
@@ -145,7 +145,7 @@ struct StepKernels::Prepare {
     return {};
   }
 
-  // How many the kernel does.
+  // Returns how many steps the kernel covers.
   Result<size_t> first_of(std::span<const FusedStep> members) const {
     const GroupSteps group(program, members, provider.mesh(), provider.rank());
     auto kernel = device.prepare_group(group.steps());

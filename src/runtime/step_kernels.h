@@ -1,5 +1,5 @@
-// The kernels of a program's steps on one rank, prepared, and the channels that they communicate
-// over.
+// The prepared kernels of a program's steps on one rank, and the channels over which they
+// communicate.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,22 +13,24 @@
 
 namespace shw::runtime {
 
-// What is known of a manual region when its body is prepared. The groups themselves, not the span,
-// live as long as the kernel.
+// The arguments from which a manual region's body is prepared. The groups live as long as the
+// kernel, but the span does not.
 struct RegionArgs : KernelArgs {
   std::span<RegionGroup* const> groups;  // attribute `groups`, in its order
 };
 
-// The body of the manual regions (local_map) of a name: a kernel that the embedding program brings.
+// The body of all manual regions (local_map) of one name: a kernel that the embedding program
+// supplies.
 struct RegionBody {
   std::string name;
   std::function<Result<std::unique_ptr<PreparedKernel>>(Device&, const RegionArgs&)> prepare;
 };
 
-// What is launched at once: a step, or steps of a group, as a kernel of the device
+// One launch: a step, or several steps of a group, either as one kernel of the device
 // (Device::prepare_group) or slice by slice (fusion/).
 struct StepLaunch {
-  std::vector<uint32_t> steps;    // the first is where it stands among the others
+  // The first one determines the launch's position among the others.
+  std::vector<uint32_t> steps;
   std::vector<ValueId> operands;  // inputs, then outputs
   uint32_t records = kNoEvent;
   std::unique_ptr<PreparedKernel> kernel;
@@ -40,24 +42,25 @@ struct StepLaunch {
 
 class StepKernels {
  public:
-  // `fuse`: steps into groups, where the device can.
+  // `fuse`: fuse steps into groups if the device can.
   static Result<StepKernels> create(const Program& program, Device& device,
                                     ChannelProvider& provider,
                                     const std::vector<RegionBody>& regions, bool fuse = true);
 
-  // Of all entries, each in its order.
+  // The launches of all entries, in program order within each entry.
   const std::vector<StepLaunch>& launches() const { return launches_; }
-  // Of the memory of groups (Program::group_bytes), so much from its beginning is needed. A storage
-  // that a launch of several steps has to itself needs none: it is in the slices or the registers
-  // of that launch.
+  // How much of the memory of groups (Program::group_bytes) is needed, from its beginning. A
+  // storage that only one launch of several steps uses needs none: that launch keeps it in slices
+  // or registers.
   int64_t group_bytes(const Program& program) const;
-  std::vector<int64_t> workspace_bytes(const Program& program) const;  // by stream, the largest
+  // By stream, the largest of its steps.
+  std::vector<int64_t> workspace_bytes(const Program& program) const;
 
  private:
   struct Prepare;
   using Channels = std::vector<std::pair<std::vector<uint8_t>, std::unique_ptr<Channel>>>;
   Channels channels_;  // by axes
-  // Of the bodies of regions, which run beside the collectives of the program.
+  // The channels of region bodies, separate from those of the program's collectives.
   Channels region_channels_;
   std::vector<std::unique_ptr<RegionGroup>> region_groups_;
   std::vector<StepLaunch> launches_;

@@ -8,7 +8,7 @@
 namespace shw::runtime {
 namespace {
 
-constexpr int64_t kTile = 32;  // rows and columns: two tiles of 8-byte elements fit an L1 cache
+constexpr int64_t kTile = 32;  // rows and columns; two tiles of 8-byte elements fit in an L1 cache
 
 template <class T>
 void copy_row(std::byte* to, const std::byte* from, int64_t n, int64_t to_stride,
@@ -77,7 +77,7 @@ StridedLoop make_loop(const Dims& shape, std::span<const Dims> strides) {
     for (size_t o = 0; o < strides.size(); ++o) dims[n].stride[o] = strides[o][d];
     ++n;
   }
-  // Insertion sort: stable, and a handful of dims.
+  // Insertion sort: stable, and there are few dims.
   for (size_t i = 1; i < n; ++i)
     for (size_t j = i; j > 0 && dims[j - 1].stride[0] < dims[j].stride[0]; --j)
       std::swap(dims[j - 1], dims[j]);
@@ -137,7 +137,7 @@ StridedCopy::StridedCopy(const Dims& shape, int64_t element_bytes, const Dims& t
     return dense ? &copy_dense_row<decltype(t)> : &copy_row<decltype(t)>;
   });
   if (loop_.rank > 0 && !dense) {
-    // The outer dim along which `from` is nearest becomes the innermost one.
+    // The outer dim with the smallest stride in `from` becomes the innermost one.
     const auto last = static_cast<size_t>(loop_.rank - 1);
     size_t near = last;
     for (size_t d = 0; d < last; ++d)
@@ -154,7 +154,7 @@ StridedCopy::StridedCopy(const Dims& shape, int64_t element_bytes, const Dims& t
 }
 
 void StridedCopy::run(void* to, const void* from) const {
-  if (to == from && alike_) return;  // done in place
+  if (to == from && alike_) return;  // source and target are the same
   auto* t = static_cast<std::byte*>(to);
   auto* f = const_cast<std::byte*>(static_cast<const std::byte*>(from));
   const int64_t to_stride = loop_.row_stride_bytes[0], from_stride = loop_.row_stride_bytes[1];
@@ -164,7 +164,7 @@ void StridedCopy::run(void* to, const void* from) const {
     });
     return;
   }
-  StridedLoop outer = loop_;  // without its innermost loop, which the tiles walk
+  StridedLoop outer = loop_;  // without its innermost loop, which the tiles cover
   const auto last = static_cast<size_t>(--outer.rank);
   for_each_row(outer, std::array{t, f}, [&](const std::array<std::byte*, 2>& p) {
     tile_(p[0], p[1], loop_.size[last], loop_.row_size, loop_.stride_bytes[0][last],

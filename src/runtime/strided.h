@@ -1,6 +1,6 @@
-// Loops over strided windows: what pointwise kernels, copies and the sharding of host tensors have
-// in common. Dims that all operands walk alike are merged, and the dim that is nearest in the first
-// operand's memory comes last, so that most loops become one flat row.
+// Loops over strided windows, for pointwise kernels, copies, and the sharding of host tensors. Dims
+// that all operands traverse alike are merged, and the dim with the smallest stride in operand 0
+// becomes the innermost. So most loops become a single flat row.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,21 +14,22 @@ namespace shw::runtime {
 inline constexpr int kMaxLoopOperands = 4;
 
 struct StridedLoop {
-  int rank = 0;  // of the outer loops; 0: one row
+  int rank = 0;  // number of outer loops; 0: a single row
   std::array<int64_t, kMaxRank> size{};
   std::array<std::array<int64_t, kMaxRank>, kMaxLoopOperands> stride_bytes{};  // [operand][dim]
-  int64_t row_size = 0;                                                        // 0: nothing at all
+  int64_t row_size = 0;  // 0: the loop is empty
   std::array<int64_t, kMaxLoopOperands> row_stride_bytes{};
 };
 
-// `strides`: per operand, in bytes, one for each dim of `shape`. Operand 0 decides the order.
+// `strides`: per operand, in bytes, one for each dim of `shape`. Operand 0 determines the order of
+// the dims.
 StridedLoop make_loop(const Dims& shape, std::span<const Dims> strides);
 
-// Strides in bytes of `type` seen as `shape`: 0 along dims in which it is broadcast (its dims are
-// aligned at the end, as everywhere in this field).
+// The strides in bytes of `type` broadcast to `shape`: 0 in broadcast dims. Dims are aligned at the
+// end, as in NumPy.
 Dims broadcast_strides_bytes(const TensorType& type, const Dims& shape);
 bool broadcasts_to(const Dims& from, const Dims& to);
-// The first `count` strides of a type, in bytes; and those that follow.
+// The first `count` strides of a type, in bytes; and the strides from dim `from` on.
 inline Dims leading_strides_bytes(const TensorType& t, size_t count) {
   Dims bytes;
   for (size_t d = 0; d < count; ++d) bytes.push_back(t.strides[d] * dtype_size(t.dtype));
@@ -62,7 +63,7 @@ void for_each_row(const StridedLoop& loop, std::array<std::byte*, N> p, F&& row)
   }
 }
 
-// A copy between two windows of one shape and element size, made once and run often.
+// A copy between two windows of the same shape and element size, prepared once and run often.
 class StridedCopy {
  public:
   StridedCopy() = default;
@@ -76,13 +77,14 @@ class StridedCopy {
   bool alike_ = false;  // both windows have the same strides
   void (*row_)(std::byte* to, const std::byte* from, int64_t n, int64_t to_stride,
                int64_t from_stride) = nullptr;
-  // When rows are far apart in `from` but the next outer dim is near: both are walked in tiles.
+  // Used when elements of a row are far apart in `from` but adjacent in the next outer dim: both
+  // dims are then traversed in tiles.
   void (*tile_)(std::byte* to, const std::byte* from, int64_t rows, int64_t n,
                 int64_t to_row_stride, int64_t from_row_stride, int64_t to_stride,
                 int64_t from_stride) = nullptr;
 };
 
-// One element, everywhere in a window.
+// Fills a window with one element.
 class StridedFill {
  public:
   using Element = std::array<std::byte, 16>;  // the largest dtype has 8

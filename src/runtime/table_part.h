@@ -1,4 +1,4 @@
-// What a rank holds of a table whose rows integers choose.
+// The part of a table that a rank holds, for steps whose integer operands select rows.
 #pragma once
 #include <string>
 
@@ -7,15 +7,17 @@
 
 namespace shw::runtime {
 
-// The entries along one dim of a table that this rank holds, of those that there are.
+// The entries along one dim that this rank holds: `own` of them from `first` on, out of `whole`.
 struct TablePart {
   int64_t first = 0, own = 0, whole = 0;
-  int64_t position(int64_t index) const { return index - first; }  // in the part, if it is there
+  // Position in the part; valid if has(index).
+  int64_t position(int64_t index) const { return index - first; }
   bool has(int64_t index) const { return index >= first && index - first < own; }
   bool exists(int64_t index) const { return index >= 0 && index < whole; }
 };
-// Of dim `dim` of operand or result `piece`. The step says where it lies by attributes `size` and
-// `cuts`; without them it is the whole.
+// The part along dim `dim`, where `piece` is the operand or result that is a piece of the table.
+// Attributes `size` and `cuts` of the step determine the part; without them the piece is the whole
+// table.
 inline Result<TablePart> table_part(const KernelArgs& args, const TensorType& piece, size_t dim) {
   if (!args.attrs.has(AttrKey::kCuts)) return TablePart{0, piece.shape[dim], piece.shape[dim]};
   SHW_ASSIGN_OR_RETURN(const Piece place, piece_of(args.attrs, args.mesh, args.rank));

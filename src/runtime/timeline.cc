@@ -67,7 +67,7 @@ Status Timeline::wait(uint64_t run) const {
 
 bool Timeline::wait_for(uint64_t run, std::chrono::nanoseconds limit) const {
   std::unique_lock lock(mutex_);
-  // A limit beyond a century would overflow the clock.
+  // A longer limit than a century would overflow the clock.
   constexpr std::chrono::nanoseconds kForever = std::chrono::hours(24 * 365 * 100);
   return changed_.wait_for(lock, std::min(limit, kForever), [&] { return finished_ >= run; });
 }

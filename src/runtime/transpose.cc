@@ -6,7 +6,7 @@
 namespace shw::runtime {
 namespace {
 
-// Columns that are finished before the next rows begin: of 4 bytes each, a cache line.
+// Columns that are completed before the next rows begin: 16 elements of 4 bytes are a cache line.
 constexpr int64_t kLine = 16;
 
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)  // GCC 12, clang

@@ -1,5 +1,5 @@
-// Whether a plan belongs into a job, and what its collectives are to a backend. That the program is
-// sound was checked when the plan was read (plan/verify.cc); nothing checks it again.
+// Checks that a plan fits a job, and describes its collectives to a backend. The program itself was
+// verified when the plan was read (plan/verify.cc), and is not checked again.
 #pragma once
 #include "plan/program.h"
 #include "runtime/channel.h"
@@ -9,13 +9,13 @@ namespace shw::runtime {
 // FAILED_PRECONDITION: the plan is for another mesh than `mesh`.
 Status check_mesh(const Program& program, const Mesh& mesh);
 
-// What addresses of elements are a multiple of: two f32 make a complex number.
+// The alignment of elements in bytes. A complex number is aligned as its two f32.
 constexpr int64_t element_alignment(Dtype dtype) {
   return dtype == Dtype::kC64 ? 4 : dtype_size(dtype);
 }
 
-// Elements of a collective as CollectiveSpec counts them, of a group of `size`. DATA_LOSS when the
-// step's tensors do not fit the collective.
+// Describes a collective of a group of `size` members, with counts as CollectiveSpec defines them.
+// DATA_LOSS: the step's tensors do not fit the collective.
 Result<CollectiveSpec> collective_spec(const Program& program, const ProgramStep& step,
                                        int64_t size);
 

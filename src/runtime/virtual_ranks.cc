@@ -53,7 +53,7 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
   return buffers;
 }
 
-// The whole tensor of a port from the ranks' buffers.
+// Assembles the whole tensor of a port from the ranks' buffers.
 Result<HostTensor> VirtualRanks::gather_port(const Port& port,
                                              std::span<const BufferRef> buffers) const {
   std::vector<const std::byte*> pieces(executors_.size());
@@ -123,7 +123,7 @@ Status VirtualRanks::run_only(std::string_view entry_name, std::span<const HostT
   return run_whole(*entry, inputs, sessions).status();
 }
 
-// The outputs of the ranks.
+// Returns the outputs of the ranks.
 Result<VirtualRanks::RankBuffers> VirtualRanks::run_whole(const ProgramEntry& entry,
                                                           std::span<const HostTensorView> inputs,
                                                           const Sessions& sessions) {
@@ -140,12 +140,12 @@ Status VirtualRanks::run_pieces(const ProgramEntry& entry, const RankBuffers& in
     const auto r = static_cast<size_t>(rank);
     auto completion = executors_[r]->enqueue(entry, inputs[r], outputs[r], {},
                                              sessions.empty() ? nullptr : sessions[r].get());
-    // The ranks that have begun would wait for this one for ever.
+    // Otherwise the ranks that have begun would wait for this one for ever.
     if (!completion.ok()) executors_[r]->abort();
     if (completion.ok()) done[r] = *completion;
     return completion.status();
   });
-  // The cause is with one rank; the others only say that they were stopped.
+  // Only one rank has the cause; the errors of the others only say that they were stopped.
   for (const Completion& completion : done)
     if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))
       if (first.ok() || s.code() != Code::kAborted) first = std::move(s);

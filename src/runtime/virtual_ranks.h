@@ -1,6 +1,6 @@
-// A whole job in this process: every rank of a plan's mesh on a device of its own, with whole
-// tensors in and whole tensors out. For tests, for the command line, and for trying a plan where
-// there is no cluster.
+// Runs a whole job in this process: every rank of a plan's mesh on its own device, with whole
+// tensors as inputs and outputs. For tests, for the command line, and for trying a plan without a
+// cluster.
 #pragma once
 #include <memory>
 #include <span>
@@ -26,24 +26,25 @@ class VirtualRanks {
   Device& device(int64_t rank) { return *devices_[static_cast<size_t>(rank)]; }
   std::span<const std::shared_ptr<Device>> devices() const { return devices_; }
 
-  // Runs an entry to its end. Inputs: one for each port of the entry, whole. Outputs likewise, row
-  // major; empty for a port without a value. Replicas of an output that differ are an error
-  // (INTERNAL): the plan, or a kernel, is wrong.
+  // Runs an entry to its end. Inputs: one whole tensor for each port of the entry. Outputs
+  // likewise, row-major; empty for a port without a value. If replicas of an output differ, the
+  // plan or a kernel is wrong, and the call fails (INTERNAL).
   using Sessions = std::vector<std::shared_ptr<Session>>;  // by rank
   Result<std::vector<HostTensor>> run(std::string_view entry,
                                       std::span<const HostTensorView> inputs,
                                       const Sessions& sessions = {});
-  // The same, but the outputs are not put together.
+  // Like run(), but the outputs are not assembled.
   Status run_only(std::string_view entry, std::span<const HostTensorView> inputs,
                   const Sessions& sessions = {});
   Result<Sessions> create_sessions();
 
-  // The same on the ranks' own buffers, [rank][port], as Executor::enqueue takes them.
+  // Like run_only() on the ranks' own buffers, [rank][port], as for Executor::enqueue.
   using RankBuffers = std::vector<std::vector<BufferRef>>;
   Status run_pieces(const ProgramEntry& entry, const RankBuffers& inputs, RankBuffers& outputs,
                     const Sessions& sessions = {});
 
-  // What the executors keep, whole, by the name of its port. NOT_FOUND: nothing of that name.
+  // Write and read state that the executors keep, as whole tensors, by the name of its port.
+  // NOT_FOUND: no state has that name.
   Status write_state(std::string_view name, const HostTensorView& whole);
   Result<HostTensor> read_state(std::string_view name) const;
 

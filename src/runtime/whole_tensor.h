@@ -1,4 +1,4 @@
-// Puts a whole tensor together from the pieces of all ranks.
+// Assembles a whole tensor from the pieces of all ranks.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace shw::runtime {
 
-// `port_memory` gives the port's memory on a rank: port_bytes() of it. The result is row-major.
-// Replicas that differ are an error (INTERNAL): the plan, or a kernel, is wrong.
+// `port_memory` returns the port's memory on a rank, port_bytes() bytes. The result is row-major.
+// If replicas differ, the plan or a kernel is wrong, and the call fails (INTERNAL).
 Result<HostTensor> whole_tensor(const Program& program, const Port& port, const Mesh& mesh,
                                 const std::function<const std::byte*(int64_t rank)>& port_memory);
 

@@ -1,18 +1,19 @@
-// Products that are scaled or added to: addmm, baddbmm, scaled_mm.
+// Products that are scaled, or to which a tensor is added: addmm, baddbmm, scaled_mm.
 #pragma once
 #include "runtime/step_args.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime {
 
-// What such a product is computed in before that: f32 for narrower floats, so that the result
-// is rounded once.
+// The type of the product before it is scaled or added: f32 instead of narrower floats, so that the
+// result is rounded only once.
 inline TensorType wide_type(const TensorType& out) {
   const bool is_narrow = is_floating(out.dtype) && out.dtype != Dtype::kF64;
   return row_major(is_narrow ? Dtype::kF32 : out.dtype, out.shape);
 }
 
-// scaled_mm(a, b, scale_a, scale_b, bias?): (a×b)·scale_a·scale_b + bias. What a×b is computed in.
+// scaled_mm(a, b, scale_a, scale_b, bias?): (a×b)·scale_a·scale_b + bias. Returns the type in which
+// a×b is computed.
 inline Result<TensorType> scaled_product_type(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 4));
   const TensorType& out = *args.outputs[0];

@@ -1,5 +1,5 @@
-// A function, lent for a call: unlike a template parameter it compiles its callee once, unlike
-// std::function it owns nothing.
+// A reference to a callable for the duration of a call. A function that takes it is compiled once,
+// unlike one with a template parameter. It owns nothing, unlike std::function.
 #pragma once
 #include <memory>
 #include <type_traits>

@@ -27,8 +27,9 @@ class Monitor {
  public:
   std::function<bool(const Progress&)> on_progress;  // returns true to cancel; may be empty
   const std::atomic<bool>* cancel = nullptr;         // may be null
-  Deadline deadline;                                 // of work without a partial result
-  Deadline improve_until;  // work that improves what it has ends then, and returns that
+  Deadline deadline;                                 // for work without a partial result
+  // Work that improves a result stops at this time and returns its best result.
+  Deadline improve_until;
 
   // CANCELLED if the flag is raised or a progress callback requested it; DEADLINE_EXCEEDED.
   Status poll() const {
@@ -52,7 +53,7 @@ class Monitor {
   bool stop_ = false;
 };
 
-// The same, for work whose result is wanted by then, however good it is.
+// A copy of `monitor` for work that must return its best result by `deadline`.
 inline Monitor improving_until(const Deadline& deadline, const Monitor& monitor) {
   Monitor timed = monitor;
   timed.improve_until = deadline;

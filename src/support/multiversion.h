@@ -1,6 +1,6 @@
-// Inner loops compiled for several instruction sets and dispatched at load time. All versions must
-// give equal results: additions, comparisons and selections do, a fused multiply-add would not
-// (these folders are built with -ffp-contract=off).
+// Inner loops that are compiled for several instruction sets and dispatched at load time. All
+// versions must give equal results. Additions, comparisons and selections do; a fused multiply-add
+// would not, so these folders are built with -ffp-contract=off.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \

@@ -1,6 +1,6 @@
-// Parts of the library that live in shared objects of their own, so that only they need what they
-// are built on (MPI, protobuf). They are opened when somebody asks for them, and hand over a table
-// of C functions as data, which starts with its version and its size.
+// Parts of the library in their own shared objects, so that only these depend on third-party
+// libraries (MPI, protobuf). They are loaded on demand. Each exports a table of C functions as
+// data, which starts with its version and its size.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,12 +14,12 @@ struct PluginKind {
   const char* library;      // file name
   const char* symbol;       // the table
   const char* built_where;  // "where MPI is installed"
-  uint32_t version, size;   // of the table, as this library knows it
+  uint32_t version, size;   // of the table in this library
 };
 
-// The table of the plug-in at `path`; where that is empty, beside the object that this code is in,
-// in the folder `../lib` from there, and where the system looks for libraries. UNAVAILABLE says
-// what was tried, or that the plug-in is another version's.
+// Returns the table of the plug-in at `path`. If `path` is empty, it searches the folder of the
+// object that contains this code, the folder `../lib` relative to it, and the system's library
+// path. UNAVAILABLE states what was tried, or that the plug-in has another version.
 Result<const void*> open_plugin(const PluginKind& kind, const std::string& path);
 
 }  // namespace shw

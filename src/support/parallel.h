@@ -9,9 +9,9 @@
 
 namespace shw {
 
-// Hands tasks to the threads of a host. The host runs each task that it accepts once: now, within
-// submit(), or at any later time, on any thread. No call waits for a task that has not begun: the
-// calling thread does the work of tasks that come late, and these then return at once.
+// Passes tasks to the threads of a host. The host must run each accepted task exactly once: within
+// submit() or at any later time, on any thread. No call waits for a task that has not begun. The
+// calling thread does the work of late tasks itself; such a task then returns at once.
 struct TaskExecutor {
   // 0: accepted. Otherwise the caller does without the task. Null: no host; threads are started.
   int32_t (*submit)(void* user, void (*run)(void* task), void* task) = nullptr;

@@ -1,9 +1,9 @@
-// Sorts a range; what compares equal keeps its order.
+// Sorts a range stably: equal elements keep their order.
 //
-// std::stable_sort is 4 KB of machine code for each type of element and each comparison, and most
-// ranges that need it are short. Here there is one sort, of positions, which asks the comparison
-// through a pointer; only the comparison, and the move of elements that own memory, are compiled
-// for each use.
+// std::stable_sort generates 4 KB of machine code for each element type and comparison, and most
+// ranges that need it are short. This file has a single sort of positions, which calls the
+// comparison through a pointer. Only the comparison, and the move of elements that own memory, are
+// compiled for each use.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace shw {
 
-// Whether the element at `a` comes before the one at `b`, neither of them null.
+// Whether the element at `a` comes before the one at `b`. Neither pointer is null.
 using ComesBefore = bool (*)(const void* less, const void* a, const void* b);
 
 // The positions of the elements in sorted order.
 std::vector<uint32_t> stable_order(const void* elements, size_t count, size_t element_bytes,
                                    ComesBefore before, const void* less);
-// Elements that may be copied as bytes.
+// Sorts elements that may be copied as bytes.
 void stable_sort_bytes(void* elements, size_t count, size_t element_bytes, ComesBefore before,
                        const void* less);
 
-// By the keys of the elements, in the order of `less`. At most 2^32 elements, which lie one behind
-// the other.
+// Sorts by the keys of the elements, in the order of `less`. The elements must be contiguous; at
+// most 2^32.
 template <class Range, class Less = std::ranges::less, class Key = std::identity>
 void sort_stably(Range& range, Less less = {}, Key key = {}) {
   using T = std::remove_reference_t<decltype(*std::begin(range))>;

@@ -40,11 +40,11 @@ struct SourceLoc {  // std::source_location is missing under clang 14
   }
 };
 
-// One pointer, null for OK, so that passing success on costs a test; copies share what went wrong.
+// A single pointer, null for OK, so that returning success is cheap. Copies share the error.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  // `code` is not kOk.
+  // `code` must not be kOk.
   [[gnu::cold]] Status(Code code, std::string message,
                        SourceLoc loc = SourceLoc::current()) noexcept;
   Status(const Status& other) noexcept : error_(other.error_) { share(); }
@@ -62,12 +62,12 @@ class [[nodiscard]] Status {
   const std::string& message() const;
   SourceLoc loc() const;
 
-  // The node of the caller's graph that is at fault; the first one to be set stays.
+  // Sets the node of the caller's graph that caused the error, unless one is set already.
   Status& at_node(int64_t index, std::string_view name);
   int64_t node_index() const;  // -1: none
   const std::string& node_name() const;
 
-  // The constraints that cannot hold together, where that is the error.
+  // Sets the constraints that conflict with each other, for an error about such a conflict.
   Status& with_conflicts(std::vector<std::string> names);
   std::span<const std::string> conflicts() const;
 
@@ -76,12 +76,12 @@ class [[nodiscard]] Status {
   static Error* spare(Code code) noexcept;
   void share() noexcept;
   [[gnu::cold]] void release() noexcept;
-  Error& own();  // not shared with copies
+  Error& own();  // makes the error unshared, to modify it
   Error* error_ = nullptr;
 };
 
-// Cold: what leads to them, the making of the message above all, is compiled for size and kept away
-// from the code that runs when all is well.
+// Cold: the code that leads to these calls, above all the construction of the message, is optimised
+// for size and placed away from the code of the normal case.
 [[gnu::cold]] Status invalid_argument(std::string m, SourceLoc l = SourceLoc::current());
 [[gnu::cold]] Status unimplemented(std::string m, SourceLoc l = SourceLoc::current());
 [[gnu::cold]] Status internal_error(std::string m, SourceLoc l = SourceLoc::current());
@@ -92,8 +92,8 @@ const Status& ok_status();
 // std::bad_variant_access, as std::get throws it.
 [[noreturn, gnu::cold]] void throw_no_value();
 
-// A value or an error: a std::variant whose access, move and destruction are a few instructions,
-// for they stand wherever something is called.
+// A value or an error. Unlike a std::variant, access, move and destruction take only a few
+// instructions, because they are inlined at every call.
 template <class T>
 class [[nodiscard]] Result {
  public:

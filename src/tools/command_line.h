@@ -1,5 +1,6 @@
-// The tool's command line: verbs, their options, what each does. CLI11 parses it, behind this
-// interface: its templates take seconds in every file that includes them.
+// The tool's command line: verbs, their options, and their actions. CLI11 does the parsing. It is
+// hidden behind this interface, because its templates add seconds to the compilation of every file
+// that includes them.
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -16,7 +17,7 @@ class Option;
 
 namespace shw::tools {
 
-// What may be said of an option, each in its turn: verb.option(…).required().
+// Properties of an option, set in a chain: verb.option(…).required().
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
@@ -37,15 +38,15 @@ class Option {
 class Verb {
  public:
   Verb(CLI::App* app, int& exit_code) : app_(app), exit_code_(&exit_code) {}
-  // An option (`--name`, `-n,--name`) or a positional argument (`NAME`), written to `value`, which
-  // must live until the verb has run. T: std::string, std::vector<std::string>, double, int,
-  // int64_t, uint32_t, uint64_t.
+  // An option (`--name`, `-n,--name`) or a positional argument (`NAME`). Its value is written to
+  // `value`, which must live until the verb has run. T: std::string, std::vector<std::string>,
+  // double, int, int64_t, uint32_t, uint64_t.
   template <class T>
   Option option(const std::string& name, T& value, const std::string& help);
   Option flag(const std::string& name, bool& value, const std::string& help);
   void footer(const std::string& text);
-  // What the verb does, after its options have their values. An error is printed, and the tool
-  // exits with 1.
+  // Sets the verb's action, which runs once its options have their values. An error is printed, and
+  // the tool exits with 1.
   void runs(std::function<Status()> action);
 
  private:
@@ -61,8 +62,8 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   Verb verb(const std::string& name, const std::string& help);
-  // Runs the verb that the arguments name. Returns the exit code: 0 success, 1 the verb failed,
-  // 2 wrong usage, which it reports on stderr with what may have been meant.
+  // Runs the verb that the arguments name. Returns the exit code: 0 success; 1 the verb failed; 2
+  // wrong usage, which is reported on stderr with suggestions.
   int run(int argc, char** argv);
 
  private:

@@ -1,4 +1,4 @@
-// --device of `run` and `bench`: what the ranks run on, and how.
+// --device of `run` and `bench`: the device that the ranks run on.
 #pragma once
 #include <string>
 
@@ -11,10 +11,10 @@ namespace shw::tools {
 
 inline constexpr const char* kCpu = "cpu";
 
-// For `count` ranks of this process, each on a device of its own, counted from `first`. `timeout`:
-// of a collective between devices. `cuda`: of "cuda", but for the devices' numbers.
-// INVALID_ARGUMENT: there is no device of this name, or not so many. UNAVAILABLE: the machine, or
-// the build, cannot use it.
+// Opens the backend for `count` ranks of this process, each on its own device, numbered from
+// `first`. `timeout`: for a collective between devices. `cuda`: options for "cuda"; the device
+// number is ignored. INVALID_ARGUMENT: the name is unknown, or there are too few devices.
+// UNAVAILABLE: the machine or the build does not support the device.
 Result<runtime::RankBackend> open_backend(const std::string& name, int64_t first, int64_t count,
                                           runtime::Timeout timeout,
                                           const runtime::cuda::Options& cuda);

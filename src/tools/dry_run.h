@@ -1,4 +1,4 @@
-// `run --dry-run`: what one rank asks of its device, on a device that does nothing.
+// `run --dry-run`: counts what one rank requests of its device, on a device that executes nothing.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@ namespace shw::tools {
 
 struct DryRun {
   int64_t ranks = 0;
-  runtime::null::Counts counts;  // of all runs together; memory_bytes: between runs
+  runtime::null::Counts counts;  // totals of all runs; memory_bytes: between runs
 };
 
 // Runs the entry `repeat` times. All ranks run the same program on pieces of the same size. Inputs

@@ -20,13 +20,13 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
                                                          const ProgramEntry& entry,
                                                          const import::TensorFile& file);
 
-// Gives every input of role seed that the file lacks and that is i64[2] this seed and offset.
+// Adds this seed and offset for every input of role seed and type i64[2] that the file lacks.
 void add_seeds(const Program& program, int64_t seed, int64_t offset, import::TensorFile& file);
 
 struct Execution {
   std::string entry;
-  int64_t repeat = 1;         // runs, on the same inputs
-  bool state_before = false;  // read the state before the last run, too
+  int64_t repeat = 1;         // number of runs, on the same inputs
+  bool state_before = false;  // also read the state before the last run
 };
 
 struct Executed {
@@ -35,10 +35,10 @@ struct Executed {
   import::TensorFile after;    // and after it
 };
 
-// Runs an entry on the file's tensors. State that the file holds begins with that, other state with
-// zeros. Results are gathered once, after the last run. `Ranks`: runtime::VirtualRanks or
-// runtime::ProcessRank; of the latter every process makes the same call, and gets the tensors on
-// rank 0 and nothing on the others.
+// Runs an entry on the file's tensors. State that the file contains starts with that value, other
+// state with zeros. Results are gathered once, after the last run. `Ranks`: runtime::VirtualRanks
+// or runtime::ProcessRank. With ProcessRank every process makes the same call; rank 0 gets the
+// tensors, and the others get nothing.
 template <class Ranks>
 Result<Executed> execute_on(Ranks& ranks, const Execution& execution,
                             const import::TensorFile& inputs);

@@ -1,5 +1,5 @@
-// The options of `compile` on the command line, row by row of compiler/options.inc: for the verbs
-// that plan.
+// The options of `compile` on the command line, generated from the rows of compiler/options.inc;
+// for all verbs that plan.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace shw::tools {
 
-// What the command line writes for an option of type T: lists, one text each time the option is
-// given; flags, whether it is; others as a text. Numbers go to the option itself.
+// The type into which the command line parses an option of type T. Lists: one text per occurrence;
+// flags: a bool; others: a text. Numbers are written to the option itself.
 template <class T>
 struct TypedAs {
   using Type = std::string;
@@ -39,8 +39,8 @@ struct PlanOptions {
   Result<CompileOptions> options() const;
 };
 
-// Other values for some of the options, as --new-OPTION: constraints are added, all else is
-// replaced. Flags and numbers stay.
+// Changed values for some of the options, given as --new-OPTION. New constraints are added; other
+// options are replaced. Flags and numbers stay unchanged.
 struct OptionChanges {
   TypedOptions typed;
 

@@ -1,6 +1,6 @@
 /*
- * The end of a run on the local ranks. Runs and the runner share it: it is counted. All of it is
- * used with the GIL held, which waits release.
+ * The end of a run on the local ranks. Reference-counted, because runs and the runner share it. All
+ * functions require the GIL; those that wait release it meanwhile.
  */
 #ifndef SHARDWISE_PYTHON_END_OF_RUN_H_
 #define SHARDWISE_PYTHON_END_OF_RUN_H_
@@ -18,26 +18,27 @@ typedef struct end_of_run {
   shw_event* events[]; /* NULL: the run did not begin there */
 } end_of_run;
 
-/* Without events yet; NULL where there is no memory. */
+/* A new object without events; NULL if memory ran out. */
 end_of_run* end_of_run_new(size_t num_ranks, uint64_t epoch);
 end_of_run* end_of_run_keep(end_of_run* end);
 void end_of_run_drop(end_of_run* end); /* NULL is allowed */
 
-/* Whether it has come on all ranks. */
+/* Whether the run has ended on all ranks. */
 int end_of_run_has_come(const end_of_run* end);
 
-/* Waits for it; `timeout_ns` negative: no limit. Lets Python handle signals meanwhile. 1: it has
- * come, and `failed` says whether a rank failed. 0: not in this time. -1: a signal's exception. */
+/* Waits for the end; `timeout_ns` negative: no limit. Lets Python handle signals meanwhile. Returns
+ * 1: the run has ended, and `failed` says whether a rank failed; 0: time-out; -1: a signal handler
+ * raised an exception. */
 int end_of_run_wait(const end_of_run* end, int64_t timeout_ns, int* failed);
 
-/* Once it has come: NULL for success; otherwise the status that tells the cause. */
+/* Call after the end. NULL for success; otherwise the status with the cause. */
 shw_status* end_of_run_cause(const end_of_run* end);
 
-/* Puts `callable` into the queue of ends when the end has come. 0, or -1 with an exception. */
+/* Puts `callable` into the queue of ends when the run has ended. 0, or -1 with an exception. */
 int end_of_run_notify(const end_of_run* end, PyObject* callable);
 
-/* Waits for the queue of ends, and takes what was put there first; None once it is closed and
- * empty. One thread calls it. */
+/* Waits until the queue of ends has an element, and removes the oldest one; None once the queue is
+ * closed and empty. Only one thread may call it. */
 PyObject* end_of_run_next(void);
 void end_of_run_close_queue(void);
 

@@ -6,8 +6,8 @@
 
 #include "shardwise/shardwise.h"
 
-/* Sets the exception that `status` stands for, and destroys the status. Calls back what
- * shardwise.errors registered to make it. */
+/* Sets the exception for `status`, and destroys the status. Calls the factory that shardwise.errors
+ * registered. */
 void error_set(shw_status* status);
 
 /* The function that makes an exception of (code, message, node_index, node_name, conflicts,

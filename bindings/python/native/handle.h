@@ -11,7 +11,7 @@ typedef struct handle_kind {
   const char* name; /* "plan" */
   void (*destroy)(void* pointer);
   int blocks;  /* 1: destroying waits for threads, so the GIL is released */
-  int threads; /* 1: it stands for threads, which a fork does not copy */
+  int threads; /* 1: the object owns threads, which a fork does not copy */
 } handle_kind;
 
 /* Adds the type of handles to the module. 0, or -1 with an exception. */

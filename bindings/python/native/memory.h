@@ -25,7 +25,7 @@ PyObject* memory_from_int64s(const int64_t* values, size_t count);
 PyObject* memory_from_indices(const size_t* values, size_t count);
 PyObject* memory_from_bytes(const uint8_t* values, size_t count);
 
-/* Makes `value` live as long as `record`, a Python object with attributes. 0, or -1. */
+/* Keeps `value` alive as long as `record`, a Python object with attributes. 0, or -1. */
 int memory_keep(PyObject* record, PyObject* value);
 
 #endif /* SHARDWISE_PYTHON_MEMORY_H_ */

@@ -12,7 +12,7 @@
 #include "ports.h"
 #include "tensor.h"
 
-/* What runs of a runner have in common. */
+/* Data that the runs of a runner share. */
 typedef struct local_ranks {
   const shw_plan* plan;
   shw_executor** executors;
@@ -28,7 +28,7 @@ typedef struct one_run {
   tensor_view* views; /* of inputs that are viewed */
   size_t num_views;
   shw_buffer** inputs;  /* ranks × inputs */
-  char* owned;          /* which of the inputs this run made */
+  char* owned;          /* by input: 1 if this run created it */
   shw_buffer** outputs; /* ranks × outputs */
   end_of_run* end;
 } one_run;
@@ -40,19 +40,21 @@ void one_run_free(one_run* run);
 /* Views whole tensors, and takes pieces that the caller made. 0, or -1 with an exception. */
 int one_run_open_inputs(one_run* run, PyObject* inputs);
 
-/* Gives up what was opened and made. The run, if it is under way, goes on with copies; memory that
- * was lent must stay until its end. */
+/* Releases the views and the inputs that this run created. A run in flight continues with copies;
+ * lent memory must stay valid until its end. */
 void one_run_close_inputs(one_run* run);
 
-/* Cuts whole tensors into pieces: where they lie, if that is possible and `may_lend` is 1, or
- * copies. Without the GIL. */
+/* Splits whole tensors into pieces: in place, if that is possible and `may_lend` is 1, otherwise as
+ * copies. Call without the GIL. */
 shw_status* one_run_make_pieces(one_run* run, shw_device* device, int may_lend);
 
-/* Starts all ranks. If one cannot begin, those that have begun are stopped. Without the GIL. */
+/* Starts all ranks. If one cannot begin, those that have begun are stopped. Call without the GIL.
+ */
 shw_status* one_run_enqueue(one_run* run, size_t entry, shw_session* const* sessions);
 
-/* Once it has ended well: the outputs, whole where that is asked for and possible, otherwise as
- * tuples of pieces. They can be taken once. NULL with an exception. */
+/* Call once the run has ended without error. Returns the outputs: whole if `gather` is 1 and that
+ * is possible, otherwise as tuples of pieces. They can be taken only once. NULL with an exception.
+ */
 PyObject* one_run_take_outputs(one_run* run, int gather);
 
 #endif /* SHARDWISE_PYTHON_ONE_RUN_H_ */

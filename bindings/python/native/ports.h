@@ -1,4 +1,4 @@
-/* What a run needs to know of an entry's ports, read from the plan once. */
+/* The data of an entry's ports that runs need, read from the plan once. */
 #ifndef SHARDWISE_PYTHON_PORTS_H_
 #define SHARDWISE_PYTHON_PORTS_H_
 
@@ -14,8 +14,9 @@ typedef struct port_info {
   int32_t rank;
   shw_dtype dtype;
   int present;
-  /* A piece is a part of the whole tensor as it lies in memory: number `place` of equal parts. Then
-   * inputs need no copy. NULL: pieces must be cut out. One for each local rank. */
+  /* One element for each local rank. The whole tensor consists of equal contiguous parts, and the
+   * rank's piece is the part of this number, so inputs need no copy. NULL: pieces must be copied.
+   */
   int64_t* places;
   int64_t piece_bytes;
   const int64_t* local_dims;

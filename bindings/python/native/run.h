@@ -9,10 +9,10 @@
 /* Adds the type to the module. 0, or -1 with an exception. */
 int run_init(PyObject* module);
 
-/* A run that has not begun, of a runner that it keeps. NULL with an exception. */
+/* A new run that has not begun. It keeps `runner` alive. NULL with an exception. */
 PyObject* run_new(PyObject* runner);
 
-/* What is inside. */
+/* The one_run inside a Run object. */
 one_run* run_in(PyObject* run);
 
 #endif /* SHARDWISE_PYTHON_RUN_H_ */

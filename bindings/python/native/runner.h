@@ -11,7 +11,7 @@
 /* Adds the type to the module. 0, or -1 with an exception. */
 int runner_init(PyObject* module);
 
-/* Somebody has seen that a run of this epoch failed: the next one begins a new epoch. */
+/* Call when a run of this epoch is known to have failed: the next run begins a new epoch. */
 void runner_saw_failure(PyObject* runner, uint64_t epoch);
 
 #endif /* SHARDWISE_PYTHON_RUNNER_H_ */

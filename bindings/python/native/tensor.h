@@ -34,13 +34,13 @@ const shw_tensor* tensor_get(PyObject* object);
  * tensor without data. */
 PyObject* tensor_pack(PyObject* sequence, size_t* count);
 
-/* Views the memory of `object` without a copy, as a tensor with elements of type `dtype`. What is
- * neither a Tensor nor exports its memory is given to the adapter of shardwise.Tensor. `name` is
- * for messages. 0; or -1 with an exception, and there is nothing to release. */
+/* Views the memory of `object` without a copy, as a tensor with elements of type `dtype`. An object
+ * that is not a Tensor and does not export its memory is passed to the adapter of shardwise.Tensor.
+ * `name` is for messages. 0; or -1 with an exception, and there is nothing to release. */
 int tensor_view_open(PyObject* object, shw_dtype dtype, const char* name, tensor_view* view);
 void tensor_view_close(tensor_view* view);
 
-/* A tensor of its own with the same elements. NULL with an exception. */
+/* An independent copy of the tensor. NULL with an exception. */
 PyObject* tensor_copy(const shw_tensor* tensor);
 
 /* Bytes of all elements. */

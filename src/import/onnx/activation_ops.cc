@@ -1,4 +1,4 @@
-// Activation functions, as formulas where we have no operation of that name.
+// Activation functions; formulas where this library has no such operation.
 #include <cmath>
 
 #include "import/onnx/table.h"
@@ -16,7 +16,8 @@ NodeId positive_or(Node& n, NodeId x, NodeId negative) {
   return n.where(is_positive(n, x), x, negative);
 }
 
-// scale · (exp(x / width) − 1), of x ≤ 0 only: above, exp could overflow in the branch not taken.
+// scale · (exp(x / width) − 1) for x ≤ 0 only: for x > 0, exp could overflow in the branch that is
+// not selected.
 NodeId exponential_branch(Node& n, NodeId x, double scale, double width) {
   NodeId negative = n.binary(OpKind::kMinimum, x, 0.0);
   if (width != 1) negative = n.binary(OpKind::kDiv, negative, width);

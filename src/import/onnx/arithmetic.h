@@ -1,5 +1,5 @@
-// Calculations with sizes that may hold symbols. nullopt: the result is no affine expression, or
-// overflows.
+// Arithmetic on sizes that may contain symbols. nullopt: the result is not an affine expression, or
+// it overflows.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@ namespace shw::import::onnx {
 
 std::optional<Expr> sum(const Expr& a, const Expr& b, int64_t factor_of_b = 1);
 std::optional<Expr> product(const Expr& a, const Expr& b);
-// Towards zero for numbers; with symbols, where the divisor divides every factor.
+// Numbers: rounds towards zero. With symbols: only if the divisor divides every coefficient.
 std::optional<Expr> quotient(const Expr& a, const Expr& b);
 std::optional<Expr> product(std::span<const Expr> factors);
 

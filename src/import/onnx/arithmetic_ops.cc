@@ -12,7 +12,7 @@ NodeId is_rounded_down(Node& n, NodeId a, NodeId b) {
   return n.binary(OpKind::kLogicalAnd, n.binary(OpKind::kNe, rest, 0), signs);
 }
 
-// Of integers: towards zero.
+// Integer division rounds towards zero.
 void divide(Node& n) {
   const NodeId a = n.in(0), b = n.in(1);
   const Dtype dtype = n.type(a).dtype;
@@ -22,7 +22,7 @@ void divide(Node& n) {
   n.out(n.binary(OpKind::kAdd, down, n.cast(is_rounded_down(n, a, b), dtype)));
 }
 
-// fmod = 0: the sign of the divisor; 1: that of the dividend.
+// The result has the sign of the divisor if fmod = 0, and that of the dividend if fmod = 1.
 void modulo(Node& n) {
   const bool like_c = n.attr("fmod", int64_t{0}) != 0;
   const NodeId a = n.in(0), b = n.in(1);
@@ -36,8 +36,8 @@ void modulo(Node& n) {
   n.out(n.where(is_rounded_down(n, a, b), n.binary(OpKind::kSub, rest, b), rest));
 }
 
-// The result has the type of the base. What mixes integers and floats is computed in f64, in which
-// an exponent of many digits stays even or odd; integers in the wider type of the two.
+// The result has the type of the base. Mixed integers and floats are computed in f64, in which a
+// large integer exponent stays even or odd; integers are computed in the wider of the two types.
 void power_of_tensor(Node& n) {
   NodeId x = n.in(0), exponent = n.in(1);
   const Dtype dtype = n.type(x).dtype;
@@ -55,7 +55,7 @@ void power(Node& n) {
   const double e = number_at(*exponent, 0);
   const NodeId x = n.in(0);
   if (is_floating(n.type(x).dtype) || is_floating(exponent->type.dtype)) {
-    // A number with a fraction is a float's; integers to such a power are computed in f64.
+    // A fractional exponent is a float, so integers are raised to it in f64.
     const Dtype dtype = n.type(x).dtype;
     const NodeId base = is_floating(dtype) ? x : n.cast(x, Dtype::kF64);
     return n.out(n.cast(n.add(OpKind::kPow, {base}, {{AttrKey::kExponent, e}}), dtype));

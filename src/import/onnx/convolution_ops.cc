@@ -7,7 +7,7 @@
 namespace shw::import::onnx {
 namespace {
 
-// Zeros that are not the same on both sides come from a step of their own.
+// Padding that differs between the two sides is added by a separate step.
 NodeId padded(Node& n, NodeId x, std::vector<int64_t>& pads) {
   const size_t dims = pads.size() / 2;
   if (std::equal(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(dims),

@@ -1,5 +1,5 @@
-// Adds nodes to the graph being built. The first failure stays and everything after it does
-// nothing, so that mappers read like formulas: their caller looks at status() once.
+// Adds nodes to the graph that is being built. The first failure is kept, and later calls do
+// nothing, so that mappers need no error checks: their caller checks status() once.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace shw::import::onnx {
 
-// The value of an attribute: a plain one, or sizes that may hold symbols.
+// The value of an attribute: a plain value, or sizes that may contain symbols.
 struct Arg {
   std::variant<AttrValue, AttrExprs> value;
   Arg(int64_t v) : value(AttrValue(v)) {}                    // NOLINT(google-explicit-constructor)
@@ -38,14 +38,14 @@ class Emitter {
   void fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
-  // The value; where there is none, the failure stays, and an empty value stands for it.
+  // Returns the value. If there is none, records the failure and returns an empty value.
   template <class T>
   T value_or_fail(Result<T> result) {
     if (result.ok()) return std::move(*result);
     fail(result.status());
     return T{};
   }
-  // Name and origin of the nodes that follow.
+  // Sets the name and the origin of the nodes that follow.
   void begin(std::string name, NodeMeta meta) {
     name_ = std::move(name);
     meta_ = std::move(meta);
@@ -56,11 +56,11 @@ class Emitter {
   NodeId element(NodeId tuple, int64_t index);  // get_item
   NodeId input(const TensorType& type, Exprs sizes, InputInfo info);
 
-  // Of a node that is not a tuple; a scalar f32 where something has failed.
+  // The type of a node that is not a tuple; a scalar f32 after a failure.
   const TensorType& type(NodeId node) const;
   Dtype dtype(NodeId node) const { return type(node).dtype; }
   int64_t rank(NodeId node) const { return type(node).rank(); }
-  Exprs sizes(NodeId node) const;  // one a dim, number or not
+  Exprs sizes(NodeId node) const;  // one per dim; numbers or expressions
   bool has_symbols(NodeId node) const;
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }

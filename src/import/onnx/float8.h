@@ -4,8 +4,8 @@
 
 namespace shw::import::onnx {
 
-// What is too large becomes the largest number, or, where it does not saturate, NaN or infinity.
-// NaN stays NaN.
+// With `saturates`, numbers that are too large become the largest number; otherwise NaN or
+// infinity. NaN stays NaN.
 NodeId cast_to_float8(Node& n, NodeId x, Dtype dtype, bool saturates);
 
 }  // namespace shw::import::onnx

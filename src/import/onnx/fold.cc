@@ -1,5 +1,5 @@
-// What models compute from shapes: small integers, calculated at import. The results keep the
-// symbols.
+// Computations on shapes: models compute with small integers, which are folded at import. The
+// results keep the symbols.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -18,7 +18,7 @@ Sizes list(Exprs items, Dtype dtype) {
   return {Dims{length}, dtype, std::move(items)};
 }
 
-// Element by element, of tensors of one shape, or of one and a single element.
+// Elementwise, for tensors of the same shape, or one tensor and a single element.
 Folded each(const Sizes& a, const Sizes& b, std::optional<Expr> (*f)(const Expr&, const Expr&)) {
   if (a.shape != b.shape && a.items.size() != 1 && b.items.size() != 1) return std::nullopt;
   const bool like_a =
@@ -46,11 +46,12 @@ Folded negative(Node&, const Inputs& in) {
 std::optional<Expr> plus(const Expr& a, const Expr& b) { return sum(a, b); }
 std::optional<Expr> minus(const Expr& a, const Expr& b) { return sum(a, b, -1); }
 std::optional<Expr> times(const Expr& a, const Expr& b) { return product(a, b); }
-// Sizes are what they may be at run time: only equal expressions, and numbers, compare for sure.
+// A symbol may have any of its values at run time, so only equal expressions, and numbers, can be
+// compared with certainty.
 std::optional<Expr> equal(const Expr& a, const Expr& b) {
   if (a == b) return Expr{1, {}};
   if (a.is_number() && b.is_number()) return Expr{};
-  // A size is never negative: −1 in a shape stands for something else.
+  // A size is never negative; −1 in a shape has another meaning.
   const auto is_size = [](const Expr& e) {
     return !e.is_number() && e.constant >= 0 &&
            std::ranges::all_of(e.terms, [](const auto& t) { return t.second > 0; });
@@ -106,7 +107,7 @@ std::optional<int64_t> number(const Sizes& s) {
   return s.items[0].constant;
 }
 
-// Of a list, forwards.
+// Only for a list, and a positive step.
 Folded slice(Node&, const Inputs& in) {
   if (in.size() < 3 || in[0].shape.size() != 1) return std::nullopt;
   const auto start = number(in[1]), end = number(in[2]);
@@ -122,7 +123,7 @@ Folded slice(Node&, const Inputs& in) {
   return list(std::move(items), in[0].dtype);
 }
 
-// A scalar to a list of one, and back.
+// Converts a scalar to a list of one element, and back.
 Folded unsqueeze(Node& n, const Inputs& in) {
   n.skip("axes");
   if (!in[0].shape.empty() || (in.size() > 1 && in[1].items.size() != 1)) return std::nullopt;
@@ -134,7 +135,7 @@ Folded squeeze(Node& n, const Inputs& in) {
   return Sizes{{}, in[0].dtype, in[0].items};
 }
 
-// To a list, or to a scalar.
+// Reshapes to a list, or to a scalar.
 Folded reshape(Node& n, const Inputs& in) {
   n.skip("allowzero");
   if (in.size() != 2 || in[1].items.size() > 1) return std::nullopt;
@@ -167,7 +168,7 @@ Folded product_of_all(Node& n, const Inputs& in) {
   return Sizes{{}, in[0].dtype, {*all}};
 }
 
-// A list of one number, such as torch's exporter makes to mark dims that are to be kept.
+// A list of one number. PyTorch's exporter creates it to mark dims that are kept.
 Folded constant_of_shape(Node& n, const Inputs& in) {
   constexpr int64_t kMost = 8;
   const auto length = number(in[0]);

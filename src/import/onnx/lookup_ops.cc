@@ -1,4 +1,5 @@
-// Elements by their indices. ONNX counts negative indices from the end; our operations do not.
+// Selects elements by index. ONNX counts negative indices from the end; this library's operations
+// do not.
 #include <algorithm>
 
 #include "import/onnx/table.h"
@@ -14,7 +15,7 @@ NodeId indices(Node& n, size_t i, const Expr& size) {
     negative = integer_at(*known, static_cast<size_t>(at)) < 0;
   const NodeId index = n.in(i);
   if (!n.ok() || !negative) return index;
-  // Not a remainder, which would make an index beyond the end one that exists.
+  // A remainder would turn an index beyond the end into a valid one, so it is not used.
   return n.where(n.binary(OpKind::kLt, index, 0), n.binary(OpKind::kAdd, index, size), index);
 }
 
@@ -30,7 +31,7 @@ void gather(Node& n) {
   if (axis == 0 && n.rank(x) == 2) return n.out(n.add(OpKind::kEmbedding, {x, index}));
   if (n.rank(index) == 1)
     return n.out(n.add(OpKind::kIndexSelect, {x, index}, {{AttrKey::kDim, axis}}));
-  // Indices of several dims take the place of the axis.
+  // Indices with several dims replace the axis by these dims.
   n.out(n.add(OpKind::kIndex, {x, index},
               {{AttrKey::kDims, std::vector{static_cast<int64_t>(axis)}}}));
 }

@@ -16,7 +16,7 @@ NodeId negative_likelihood(Node& n, NodeId log_p) {
   }
   const Dtype dtype = n.type(log_p).dtype;
   NodeId classes = n.cast(target, Dtype::kI64), kept = kNoNode, weight = kNoNode;
-  if (n.has_attr("ignore_index")) {  // class 0 stands for what is ignored, with weight 0
+  if (n.has_attr("ignore_index")) {  // ignored targets become class 0, with weight 0
     kept = n.binary(OpKind::kNe, classes, n.attr("ignore_index", int64_t{0}));
     classes = n.binary(OpKind::kMul, classes, n.cast(kept, Dtype::kI64));
     weight = n.cast(kept, dtype);

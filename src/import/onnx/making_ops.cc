@@ -1,4 +1,4 @@
-// Tensors that are made: constants, shapes of others, ranges.
+// Operators that create tensors: constants, shapes of other tensors, ranges.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ void constant(Node& n) {
   n.fail(unimplemented("a constant that is neither a tensor nor numbers"));
 }
 
-// The sizes of the value, without adding it to the graph if it is not there.
+// The sizes of a value. Does not add the value to the graph.
 Exprs sizes_of_input(Node& n) {
   const Value* v = n.required(0);
   if (v == nullptr) return {};
@@ -124,7 +124,7 @@ NodeId iota(Node& n, int64_t length) {
   return n.add(OpKind::kIota, {}, {{AttrKey::kLength, length}});
 }
 
-// 1 on diagonal k of the shape of the input.
+// Ones on diagonal k, in the shape of the input.
 void eye_like(Node& n) {
   const Exprs size = sizes_of_input(n);
   const int64_t k = n.attr("k", int64_t{0});
@@ -141,7 +141,7 @@ void eye_like(Node& n) {
   n.out(n.cast(n.binary(OpKind::kEq, n.binary(OpKind::kAdd, rows, k), columns), dtype));
 }
 
-// values = [off, on]; an index outside −depth … depth − 1 makes no 1.
+// values = [off, on]; an index outside −depth … depth − 1 sets no element to `on`.
 void one_hot(Node& n) {
   NodeId index = n.in(0);
   const int64_t depth = n.integer(1, "the depth");

@@ -110,7 +110,7 @@ class Importer {
     return {};
   }
 
-  // An input with an initializer of its name has that as its value.
+  // If an input has an initializer of the same name, that is its value.
   Status add_inputs() {
     for (const ValueInfoProto& input : model_.graph().input()) {
       if (scope_.values.contains(input.name())) continue;
@@ -165,7 +165,7 @@ class Importer {
     return define({.name = input.name(), .known = std::move(known)});
   }
 
-  // A size without a name takes that of its place.
+  // An unnamed size is named after its input and dim.
   Result<Expr> size_of(const TensorShapeProto::Dimension& dim, const std::string& input, int d) {
     if (dim.has_dim_value()) {
       if (dim.dim_value() < 0) return invalid_argument("a size is negative");
@@ -198,7 +198,7 @@ class Importer {
     return Expr{0, {{static_cast<uint32_t>(it - table.begin()), 1}}};
   }
 
-  // A name that the model does not have is a slip of the pen.
+  // A name that the model does not have is probably a typing error.
   Status check_options_used() const {
     for (const auto& [name, symbol] : sizes_)
       if (!used_.contains(name))
@@ -215,7 +215,7 @@ class Importer {
     emit_.begin(name_of(proto), std::move(meta));
     Node node(scope_, proto);
     const Mapper* mapper = find_mapper(domain_of(proto), proto.op_type(), scope_.opset);
-    SHW_CHECK(mapper != nullptr);  // check_ops() has seen it
+    SHW_CHECK(mapper != nullptr);  // checked by check_ops()
     if (!fold(node)) mapper->map(node);
     node.check_all_read();
     return emit_.status();

@@ -12,11 +12,11 @@
 namespace shw::import::onnx {
 
 struct Options {
-  // What the model's symbolic sizes are: "batch=8,sequence=1..512". A range makes a symbol, to
-  // which "/8" adds a divisor and "@128" a typical value. A size without a name is called by its
-  // input and dim: "x:0=8".
+  // The values of the model's symbolic sizes: "batch=8,sequence=1..512". A range makes a symbol;
+  // "/8" adds a divisor and "@128" a typical value. An unnamed size is identified by its input and
+  // dim: "x:0=8".
   std::string_view sizes = {};
-  // Inputs of the model whose elements are known, by their names: they become constants.
+  // Inputs of the model whose elements are known, by name; they become constants.
   TensorFile constants = {};
 };
 
@@ -25,8 +25,8 @@ struct ImportedModel {
   TensorFile parameters;  // by full name: "param.encoder.weight"
 };
 
-// INVALID_ARGUMENT: the model is malformed, or a size is not given. UNIMPLEMENTED: it has operators
-// that are not known (all are listed), or something else that we cannot do. Both name the node.
+// INVALID_ARGUMENT: the model is malformed, or a size is missing. UNIMPLEMENTED: it has unknown
+// operators (all are listed), or another feature that is not supported. Both name the node.
 Result<ImportedModel> import_model(std::span<const uint8_t> bytes, const Options& options);
 
 }  // namespace shw::import::onnx

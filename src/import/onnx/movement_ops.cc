@@ -1,4 +1,4 @@
-// Parts of tensors, and tensors of parts.
+// Operators that take parts of tensors, or assemble tensors from parts.
 #include <algorithm>
 #include <limits>
 
@@ -17,7 +17,7 @@ void concat(Node& n) {
   n.out(parts.size() == 1 ? parts[0] : n.add(OpKind::kCat, parts, {{AttrKey::kDim, axis}}));
 }
 
-// Equal parts, of which the last one may be smaller.
+// Splits into equal parts; the last one may be smaller.
 std::vector<int64_t> equal_parts(Node& n, int64_t size, int64_t count) {
   const int64_t each = count < 1 ? 0 : (size + count - 1) / count;
   std::vector<int64_t> parts(static_cast<size_t>(std::max<int64_t>(count, 0)), each);
@@ -52,7 +52,7 @@ void split(Node& n) {
     if (n.wants(i)) n.out(n.emit().element(parts, static_cast<int64_t>(i)), i);
 }
 
-// One dim; a negative step reads backwards: the dim is flipped first.
+// Slices one dim. For a negative step the dim is flipped first.
 NodeId sliced(Node& n, NodeId x, int64_t dim, const Expr& start, const Expr& end, int64_t step) {
   if (!n.ok()) return x;
   const Expr size = n.emit().sizes(x)[static_cast<size_t>(dim)];
@@ -101,7 +101,7 @@ void slice(Node& n) {
   n.out(x);
 }
 
-// pads: before each dim (or axis), then behind each.
+// pads: the sizes before each dim (or axis), then those after each.
 void pad(Node& n) {
   const std::string mode = n.attr("mode", "constant");
   if (mode != "constant") return n.fail(unimplemented("padding with mode '" + mode + "'"));

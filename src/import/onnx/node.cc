@@ -9,7 +9,7 @@
 namespace shw::import::onnx {
 namespace {
 
-// What is not trained travels with the graph.
+// Values that are not trained become constants of the graph.
 bool is_constant(const Known& known, size_t constants_so_far) {
   const auto bytes = static_cast<size_t>(known.type.bytes());
   return !is_floating(known.type.dtype) && bytes <= GraphLimits().max_constant_bytes &&
@@ -23,7 +23,7 @@ std::string unique_name(Scope& scope, const std::string& name) {
   return unique;
 }
 
-// A single number, made where it is needed: a run in another type, such as verification makes, has
+// A single number is created where it is used. A run in another type, as in verification, then has
 // it in that type.
 NodeId full_of(Emitter& emit, const Known& known) {
   const std::vector<int64_t> size(known.type.shape.begin(), known.type.shape.end());
@@ -33,7 +33,7 @@ NodeId full_of(Emitter& emit, const Known& known) {
                    {AttrKey::kDtype, known.type.dtype}});
 }
 
-// Sizes that hold symbols, as a tensor: a scalar each.
+// Sizes with symbols, as a tensor made of one scalar each.
 NodeId tensor_of_sizes(Emitter& emit, const Sizes& sizes) {
   std::vector<NodeId> each;
   for (const Expr& e : sizes.items)

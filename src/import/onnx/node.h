@@ -1,7 +1,7 @@
-// One node of a model, as mappers see it: its inputs, its attributes, and the graph to write to.
+// One node of a model, as mappers use it: its inputs, its attributes, and the graph to write to.
 //
-// What is asked for and is not there is a failure that stays (emitter.h). An attribute that nobody
-// asked for is a failure, too: it would change the result.
+// Asking for something that is missing is a failure, which is kept (emitter.h). An attribute that
+// no mapper reads is a failure, too, because it could change the result.
 #pragma once
 #include <set>
 #include <string>
@@ -29,11 +29,11 @@ struct Operand {
   Operand(int v) : number(int64_t{v}) {}     // NOLINT(google-explicit-constructor)
 };
 
-// What is shared by all nodes of a model.
+// Data that all nodes of a model share.
 struct Scope {
   Emitter& emit;
   std::unordered_map<std::string, Value> values = {};
-  TensorFile parameters = {};  // the elements of what is too large for the graph
+  TensorFile parameters = {};  // tensors that are too large for the graph
   int64_t opset = 0;
   std::set<std::string> names = {};  // of constants and parameters of the graph
   size_t constant_bytes = 0;         // of all constants of the graph
@@ -61,17 +61,17 @@ class Node {
   bool has(size_t i) const {
     return i < num_inputs() && !proto_.input(static_cast<int>(i)).empty();
   }
-  Value* value(size_t i);     // null where something has failed, or it is absent
-  Value* required(size_t i);  // the same; fails if absent
+  Value* value(size_t i);     // null after a failure, or if absent
+  Value* required(size_t i);  // like value(); fails if absent
   NodeId in(size_t i = 0);    // fails if absent
   NodeId in_or_none(size_t i) { return has(i) ? in(i) : kNoNode; }
   const Known* known(size_t i);  // null: its elements are not known at import
   std::vector<int64_t> ints(size_t i, const char* what);  // these must be known
-  Exprs sizes(size_t i, const char* what);                // apart from symbols
+  Exprs sizes(size_t i, const char* what);                // may contain symbols
   double number(size_t i, const char* what);              // one element
   int64_t integer(size_t i, const char* what);            // one element, whole
-  // The number that the input is, if its single element is known and leaves the shape of a result
-  // with `other` as it is; otherwise its node.
+  // If the input has a single known element, and using it as a number does not change the shape of
+  // a result with `other`: that number. Otherwise the input's node.
   Operand operand(size_t i, size_t other);
 
   // ---- attributes
@@ -81,17 +81,19 @@ class Node {
   std::string attr(std::string_view name, const char* otherwise);
   std::vector<int64_t> attr_ints(std::string_view name, std::vector<int64_t> otherwise = {});
   const TensorProto* attr_tensor(std::string_view name);
-  const AttributeProto* attr_any(std::string_view name);                 // of any type
-  void skip(std::string_view name) { read_.insert(std::string(name)); }  // it changes nothing here
+  const AttributeProto* attr_any(std::string_view name);  // of any type
+  // The attribute has no effect here.
+  void skip(std::string_view name) { read_.insert(std::string(name)); }
   void require(std::string_view name);
-  // A failure, if there is an attribute that nobody has read.
+  // Fails if an attribute has not been read.
   void check_all_read();
 
   // ---- axes
-  // Of a tensor of this rank, counted from the front. A failure: 0.
+  // For a tensor of this rank; axes are counted from the front. Returns 0 after a failure.
   size_t axis(int64_t axis, int64_t rank);
   std::vector<int64_t> axes(const std::vector<int64_t>& given, int64_t rank);
-  // Attribute `axes`, or from opset `since` on input 1; none given: empty.
+  // The axes from attribute `axes`, or, from opset `since` on, from input 1; empty if neither is
+  // given.
   std::vector<int64_t> axes_given(int64_t since, int64_t rank);
 
   // ---- the graph
@@ -112,7 +114,7 @@ class Node {
   NodeId view(NodeId x, Exprs size) {
     return add(OpKind::kView, {x}, {{AttrKey::kSize, std::move(size)}});
   }
-  // [C] as [C,1,…,1], to stand beside dim `axis` of a tensor of `rank` dims.
+  // Reshapes [C] to [C,1,…,1], so that it is broadcast along dim `axis` of a tensor of `rank` dims.
   NodeId along(NodeId x, size_t axis, int64_t rank);
 
   // ---- outputs

@@ -35,7 +35,7 @@ void layer_norm(Node& n) {
   if (!n.ok()) return;
   Exprs normalised = n.emit().sizes(x);
   normalised.erase(normalised.begin(), normalised.begin() + axis);
-  // Scale and bias may be smaller; ours are of the normalised shape.
+  // ONNX allows smaller scales and biases; this library's operation needs the normalised shape.
   const auto of_shape = [&](NodeId w) {
     if (!w.valid() || n.emit().sizes(w) == normalised) return w;
     return n.add(OpKind::kExpand, {w}, {{AttrKey::kSize, normalised}});
@@ -48,7 +48,7 @@ void layer_norm(Node& n) {
 
 void batch_norm(Node& n) {
   n.refuse_if(n.attr("training_mode", int64_t{0}) != 0, "BatchNormalization in training");
-  n.skip("momentum");  // of training
+  n.skip("momentum");  // only for training
   const double eps = n.attr("epsilon", 1e-5);
   const NodeId x = n.in(0);
   const int64_t rank = n.rank(x);
@@ -68,7 +68,7 @@ void instance_norm(Node& n) {
   n.out(affine(n, normalised(n, x, dims_from(2, rank), eps), n.in(1), n.in(2), rank));
 }
 
-// Before opset 21 scale and bias are one number a group, from then on one a channel.
+// Before opset 21, scale and bias have one number per group; from then on, one per channel.
 void group_norm(Node& n) {
   const double eps = n.attr("epsilon", 1e-5);
   n.refuse_if(n.attr("stash_type", int64_t{1}) != 1, "stash_type other than float");
@@ -107,7 +107,7 @@ void lp_norm(Node& n) {
   n.out(n.binary(OpKind::kDiv, x, p == 1 ? sum : n.add(OpKind::kSqrt, {sum})));
 }
 
-// Inference passes everything on; the mask says so.
+// In inference dropout keeps all elements, and the mask is all true.
 void dropout(Node& n) {
   n.skip("seed");
   n.skip("ratio");

@@ -35,7 +35,7 @@ Status import_to(const shw_onnx_request& request, const shw_onnx_sink& sink) {
   return {};
 }
 
-// Nothing that a model can cause is thrown across the border.
+// Converts exceptions to errors, because none may cross the boundary of the plug-in.
 int import_model(const shw_onnx_request* request, const shw_onnx_sink* sink) noexcept {
   const auto refuse = [&](Code code, const char* message, int64_t node, const char* name) {
     sink->refuse(sink->user, static_cast<int32_t>(code), message, node, name);

@@ -1,6 +1,6 @@
-// Pooling. A window is a product of ranges, one a dim, so that its maximum or sum is taken dim by
-// dim: the elements of all windows are laid out as [windows, kernel] in place of the dim, and
-// reduced.
+// Pooling. A window is a product of ranges, one per dim, so its maximum or sum is computed dim by
+// dim: the elements of all windows become [windows, kernel] in place of the dim, and the kernel dim
+// is reduced.
 #include <algorithm>
 
 #include "import/onnx/table.h"
@@ -23,9 +23,9 @@ struct Range {
   }
 };
 
-constexpr int64_t kMost = int64_t{1} << 20;  // of a size and of a kernel: products do not overflow
+constexpr int64_t kMost = int64_t{1} << 20;  // of a size and of a kernel; products do not overflow
 
-// With ceil_mode a last window may reach beyond what `pads` adds, but does not begin there.
+// With ceil_mode the last window may extend beyond the padding of `pads`, but must not begin there.
 int64_t num_windows(const Range& r, bool ceil) {
   const int64_t room = r.before + r.size + r.behind - ((r.kernel - 1) * r.dilation + 1);
   if (room < 0) return 0;
@@ -34,7 +34,7 @@ int64_t num_windows(const Range& r, bool ceil) {
   return (more - 1) * r.stride >= r.before + r.size ? more - 1 : more;
 }
 
-// Empty: something has failed.
+// Empty after a failure.
 std::vector<Range> ranges_of(Node& n, NodeId x) {
   n.require("kernel_shape");
   const Window w = window_of(n, n.attr_ints("kernel_shape"));
@@ -65,7 +65,7 @@ std::vector<Range> ranges_of(Node& n, NodeId x) {
   return n.ok() ? ranges : std::vector<Range>();
 }
 
-// Takes the elements at `places`, [windows, kernel], of dim `dim`, and reduces those of a window.
+// Selects the elements at `places`, [windows, kernel], of dim `dim`, and reduces each window.
 NodeId reduced(Node& n, NodeId x, size_t dim, const Range& r, const std::vector<int64_t>& places,
                OpKind op) {
   const NodeId index = n.constant(places, Dims{static_cast<int64_t>(places.size())});
@@ -78,7 +78,7 @@ NodeId reduced(Node& n, NodeId x, size_t dim, const Range& r, const std::vector<
                {{AttrKey::kDims, std::vector{static_cast<int64_t>(dim) + 1}}});
 }
 
-// An element of the padding gives way to the next one of its window that is in the tensor, which
+// Padding elements are replaced by the next element of the window that is in the tensor. This
 // changes no maximum.
 std::vector<int64_t> places_within(const Range& r) {
   std::vector<int64_t> places;
@@ -93,7 +93,7 @@ std::vector<int64_t> places_within(const Range& r) {
 }
 
 void max_pool(Node& n) {
-  n.skip("storage_order");  // of the places
+  n.skip("storage_order");  // order of the indices
   n.refuse_if(n.wants(1), "the places of the maxima");
   NodeId x = n.in();
   const std::vector<Range> ranges = ranges_of(n, x);
@@ -102,7 +102,7 @@ void max_pool(Node& n) {
   n.out(x);
 }
 
-// By how many elements the sums over dim `dim` are divided.
+// The divisors of the sums over dim `dim`.
 NodeId divided(Node& n, NodeId x, size_t dim, const Range& r, bool with_padding) {
   std::vector<int64_t> counts;
   for (int64_t o = 0; o < r.windows; ++o)

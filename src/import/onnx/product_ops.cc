@@ -6,7 +6,7 @@
 namespace shw::import::onnx {
 namespace {
 
-// The dims of an operand of MatMul in front of its matrix.
+// The batch dims of an operand of MatMul, before its matrix.
 size_t batch_rank(Node& n, NodeId x) { return static_cast<size_t>(n.rank(x) - 2); }
 
 NodeId unsqueezed(Node& n, NodeId x, int64_t dim) {
@@ -24,7 +24,7 @@ NodeId expanded(Node& n, NodeId x, const Exprs& batch) {
   return size == own ? x : n.add(OpKind::kExpand, {x}, {{AttrKey::kSize, std::move(size)}});
 }
 
-// The common batch dims of two operands; a size of 1 gives way.
+// The common batch dims of two operands; a size of 1 is broadcast.
 Exprs common_batch(Node& n, NodeId a, NodeId b) {
   const Exprs as = n.emit().sizes(a), bs = n.emit().sizes(b);
   const size_t ra = batch_rank(n, a), rb = batch_rank(n, b), rank = std::max(ra, rb);
@@ -45,7 +45,8 @@ Exprs common_batch(Node& n, NodeId a, NodeId b) {
 NodeId batched(Node& n, NodeId a, NodeId b) {
   if (!n.ok()) return kNoNode;
   if (n.rank(a) == 2 && n.rank(b) == 2) return n.add(OpKind::kMm, {a, b});
-  // A weight matrix: as one product of the rows of all batches, which may be sharded by any dim.
+  // With a weight matrix, one product of the rows of all batches, which may be sharded along any
+  // dim.
   const std::string letters = "abcdefgh";
   if (n.rank(b) == 2) {
     const std::string front = letters.substr(0, static_cast<size_t>(n.rank(a) - 1));
@@ -94,7 +95,7 @@ void gemm(Node& n) {
   n.out(y);
 }
 
-// Where no result is given: the letters that occur once, sorted.
+// The default result: the letters that occur once, sorted.
 std::string with_result(std::string equation) {
   std::string once;
   for (char c : equation)
@@ -103,7 +104,7 @@ std::string with_result(std::string equation) {
   return equation + "->" + once;
 }
 
-// No letter twice in an operand.
+// Whether no letter occurs twice in an operand.
 bool is_plain(std::string_view equation) {
   std::string seen;
   for (char c : equation.substr(0, equation.find("->"))) {

@@ -27,7 +27,7 @@ bool is_zero(Node& n, size_t input) {
   return true;
 }
 
-// The zero point says the type, and is 0.
+// The zero point determines the type, and must be 0.
 void quantize_to_float8(Node& n, NodeId scale, Dtype dtype, bool saturates) {
   n.refuse_if(!is_zero(n, 2), "8-bit floats with a zero point other than 0");
   n.refuse_if(is_float8(n.type(n.in(0)).dtype), "quantisation of 8-bit floats");

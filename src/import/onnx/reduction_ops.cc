@@ -1,4 +1,4 @@
-// Reductions over axes, running sums, and the places of extremes.
+// Reductions over axes, running sums, and indices of extremes.
 #include "import/onnx/table.h"
 
 namespace shw::import::onnx {
@@ -29,7 +29,7 @@ void reduction(Node& n) {
     over.emplace_back(AttrKey::kKeepDim, keep);
   }
   const NodeId y = kReduce(n, x, over);
-  // Ours makes floats of integers in means and roots; ONNX keeps the type.
+  // This library's means and roots of integers are floats; ONNX keeps the type.
   n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this reduction of integers");
   n.out(y);
 }
@@ -39,7 +39,7 @@ NodeId plain(Node& n, NodeId x, const Args& over) {
   return n.add(kOp, {x}, over);
 }
 
-// Sums stay in the type of the elements, as ONNX wants it.
+// Sums keep the type of the elements, as ONNX requires.
 template <OpKind kOp>
 NodeId same_type(Node& n, NodeId x, const Args& over) {
   if (!n.ok() || is_floating(n.type(x).dtype)) return n.add(kOp, {x}, over);
@@ -60,8 +60,8 @@ NodeId log_sum(Node& n, NodeId x, const Args& over) {
   return n.add(OpKind::kLog, {sum(n, x, over)});
 }
 
-// m + log Σ exp(x − m), m the largest: exp does not overflow. Where m is infinite it stands for the
-// result, and x − m would be NaN.
+// m + log Σ exp(x − m), with m the largest element, so that exp does not overflow. If m is
+// infinite, it is the result; x − m would be NaN.
 NodeId log_sum_exp(Node& n, NodeId x, const Args& over) {
   Args kept = over;
   for (auto& [key, value] : kept)
@@ -76,7 +76,7 @@ NodeId log_sum_exp(Node& n, NodeId x, const Args& over) {
   return n.binary(OpKind::kAdd, log, finite(n.add(OpKind::kAmax, {x}, over)));
 }
 
-// The first place of the extreme, or the last one.
+// The index of the first or the last occurrence of the extreme.
 template <OpKind kOp>
 void place_of_extreme(Node& n) {
   NodeId x = n.in();
@@ -96,7 +96,7 @@ NodeId flipped(Node& n, NodeId x, int64_t dim, bool really) {
   return really ? n.add(OpKind::kFlip, {x}, {{AttrKey::kDims, std::vector{dim}}}) : x;
 }
 
-// `exclusive`: without the element itself, so all sums move one place on.
+// `exclusive`: sums exclude the element itself, so they move by one position.
 void cumsum(Node& n) {
   const bool exclusive = n.attr("exclusive", int64_t{0}) != 0;
   const bool reverse = n.attr("reverse", int64_t{0}) != 0;

@@ -1,4 +1,4 @@
-// Other shapes of the same elements.
+// Operators that change the shape and keep the elements.
 #include <algorithm>
 
 #include "import/onnx/arithmetic.h"
@@ -7,7 +7,7 @@
 namespace shw::import::onnx {
 namespace {
 
-// 0 keeps a dim, unless `allowzero`; −1 takes what is left.
+// 0 keeps a dim, unless `allowzero`; −1 is computed from the number of elements.
 void reshape(Node& n) {
   const bool allow_zero = n.attr("allowzero", int64_t{0}) != 0;
   Exprs size = n.sizes(1, "the shape");

@@ -10,7 +10,7 @@ Status wrong(std::string_view item) {
                           "': expected NAME=SIZE or NAME=MIN..MAX, then /DIVISOR and @TYPICAL");
 }
 
-// Takes a number from the front.
+// Removes a number from the front and returns it.
 bool take(std::string_view& text, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number < 1) return false;
@@ -18,7 +18,7 @@ bool take(std::string_view& text, int64_t& number) {
   return true;
 }
 
-// Takes `mark` and the number behind it, if the mark is there.
+// Removes `mark` and the number after it, if the text begins with the mark.
 bool take_if(std::string_view& text, std::string_view mark, int64_t& number) {
   if (!text.starts_with(mark)) return true;
   text.remove_prefix(mark.size());

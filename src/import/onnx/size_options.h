@@ -1,4 +1,4 @@
-// What the caller says about the symbolic sizes of a model.
+// The caller's values for the symbolic sizes of a model.
 #pragma once
 #include <map>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace shw::import::onnx {
 
-// By name; a number is a symbol with only one value. "batch=8,sequence=16..512/16@128".
-// INVALID_ARGUMENT: not such a list.
+// Symbols by name; a number becomes a symbol with a single value.
+// "batch=8,sequence=16..512/16@128". INVALID_ARGUMENT: not such a list.
 Result<std::map<std::string, Symbol>> parse_size_options(std::string_view text);
 
 }  // namespace shw::import::onnx

@@ -1,4 +1,4 @@
-// Which ONNX operators are known, by domain, name and opset, and what maps them.
+// The ONNX operators that are supported, by domain, name and opset, and their mappers.
 #pragma once
 #include <span>
 #include <string_view>
@@ -12,7 +12,7 @@ inline constexpr int64_t kNewestOpset = 21;  // of the default domain
 struct Mapper {
   std::string_view name;
   void (*map)(Node&);
-  // The operator means this in the opsets from `since` to `until`.
+  // The mapper applies to the opsets from `since` to `until`.
   int64_t since = 1, until = kNewestOpset;
   std::string_view domain = {};
 };
@@ -22,8 +22,8 @@ const Mapper* find_mapper(std::string_view domain, std::string_view name, int64_
 // The opsets of the default domain in which the operator is known: "13 to 21"; empty: none.
 std::string known_opsets(std::string_view name);
 
-// Maps an operator of one tensor. Ours makes floats of integers where the function is one of real
-// numbers; ONNX keeps the type.
+// Maps an operator of one tensor. It is refused if this library's operation would convert integers
+// to floats: ONNX keeps the type.
 template <OpKind kOp>
 void map_unary(Node& n) {
   const NodeId x = n.in(), y = n.add(kOp, {x});
@@ -37,7 +37,7 @@ void map_binary(Node& n) {
   n.out(n.binary(kOp, n.operand(0, 1), n.operand(1, 0)));
 }
 
-// One file a group.
+// One file per group.
 std::span<const Mapper> activation_mappers();
 std::span<const Mapper> arithmetic_mappers();
 std::span<const Mapper> convolution_mappers();
@@ -54,8 +54,8 @@ std::span<const Mapper> shape_mappers();
 std::span<const Mapper> trigonometry_mappers();
 std::span<const Mapper> truth_mappers();
 
-// Computes the node's results at import, if its inputs are integers that are known; false: they are
-// not, or the operator is none that models compute shapes with.
+// Computes the node's results at import if its inputs are known integers. False: they are not
+// known, or models do not use the operator to compute shapes.
 bool fold(Node& node);
 
 }  // namespace shw::import::onnx

@@ -8,7 +8,8 @@
 namespace shw::import::onnx {
 namespace {
 
-// Elements that lie in a field of wider numbers (bool in int32_data), as their own type.
+// Converts elements that are stored in a field of a wider type (bool in int32_data) to their own
+// type.
 template <class T, class Field>
 void narrow(const Field& field, std::vector<uint8_t>& bytes) {
   bytes.resize(static_cast<size_t>(field.size()) * sizeof(T));
@@ -171,7 +172,7 @@ Result<Known> known_of(const TensorProto& tensor) {
   if (bytes.size() != static_cast<size_t>(known.type.bytes()))
     return invalid_argument(to_string(known.type) + " needs " + std::to_string(known.type.bytes()) +
                             " bytes, the tensor has " + std::to_string(bytes.size()));
-  if (dtype == Dtype::kBool)  // any other byte would be no truth value
+  if (dtype == Dtype::kBool)  // other bytes are not valid truth values
     for (uint8_t& b : bytes) b = b != 0;
   known.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   return known;
@@ -211,7 +212,7 @@ int64_t integer_at(const Known& tensor, size_t index) {
     case Dtype::kBool:
       return element<uint8_t>(tensor, index) != 0;
     default:
-      return 0;  // callers ask for integers of integer tensors
+      return 0;  // callers use this only for integer tensors
   }
 }
 

@@ -1,4 +1,4 @@
-// Tensors that a model holds: their types and bytes.
+// Tensors that are stored in a model: their types and bytes.
 #pragma once
 #include <memory>
 #include <optional>
@@ -19,12 +19,14 @@ struct Known {
   std::shared_ptr<const std::vector<uint8_t>> bytes;
 };
 
-// Of TensorProto.DataType. UNIMPLEMENTED: strings, and what the library has no dtype for.
+// Converts a TensorProto.DataType. UNIMPLEMENTED: strings, and types without a dtype in this
+// library.
 Result<Dtype> dtype_of(int64_t onnx);
-// INVALID_ARGUMENT: the elements do not fit the sizes. UNIMPLEMENTED: they are in another file.
+// INVALID_ARGUMENT: the number of elements does not match the sizes. UNIMPLEMENTED: the elements
+// are in another file.
 Result<Known> known_of(const TensorProto& tensor);
 
-// One element, converted; `index` is in range. Integers beyond 2^53 are rounded by number_at().
+// One element, converted; `index` must be in range. number_at() rounds integers beyond 2^53.
 double number_at(const Known& tensor, size_t index);
 int64_t integer_at(const Known& tensor, size_t index);
 

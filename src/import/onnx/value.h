@@ -1,4 +1,4 @@
-// A value of the model during import: in the graph, known already, or both.
+// A value of the model during import: a node of the graph, known elements, or both.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace shw::import::onnx {
 
-// Integers that are known at import, apart from symbols: what models compute from shapes.
+// Integers that are known at import, possibly with symbols; models compute them from shapes.
 struct Sizes {
   Dims shape = {};
   Dtype dtype = Dtype::kI64;
@@ -18,16 +18,16 @@ struct Sizes {
 
 struct Value {
   std::string name = {};
-  NodeId node = {};                 // invalid: not in the graph, so far
+  NodeId node = {};                 // invalid: not in the graph yet
   std::optional<Known> known = {};  // its elements
-  std::optional<Sizes> sizes = {};  // its elements, where they hold symbols
+  std::optional<Sizes> sizes = {};  // its elements, if they contain symbols
   bool is_graph_input = false;
 };
 
-// The integers that the value is known to hold; nullopt: others, or more than anybody computes
-// shapes with.
+// The integers of the value, if they are known; nullopt: not known, or too many for a shape
+// computation.
 std::optional<Sizes> sizes_of(const Value& value);
-// Known, if there are no symbols among them.
+// The value has `known` elements if there are no symbols in them.
 Value value_of_sizes(std::string name, Sizes sizes);
 
 }  // namespace shw::import::onnx

@@ -5,7 +5,7 @@
 namespace shw::import::onnx {
 namespace {
 
-// One number a spatial dim.
+// One number per spatial dim.
 std::vector<int64_t> per_dim(Node& n, std::string_view name, size_t dims) {
   std::vector<int64_t> v = n.attr_ints(name, std::vector<int64_t>(dims, 1));
   if (v.size() != dims)
@@ -13,7 +13,7 @@ std::vector<int64_t> per_dim(Node& n, std::string_view name, size_t dims) {
   return v;
 }
 
-// What auto_pad adds before and behind each spatial dim, as the attribute `pads` orders them.
+// The padding of auto_pad before and after each spatial dim, in the order of the attribute `pads`.
 std::vector<int64_t> automatic_pads(Node& n, NodeId x, const Window& w, bool upper) {
   if (n.emit().has_symbols(x)) n.fail(unimplemented("auto_pad of sizes that hold symbols"));
   const size_t dims = w.kernel.size();

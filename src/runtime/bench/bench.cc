@@ -11,14 +11,14 @@
 namespace shw::runtime {
 namespace {
 
-// Products between two runs leave nothing of a shorter run in the caches. Such a run is timed right
-// behind another one, as it comes in practice.
+// In seconds. The matrix products between two runs remove the data of a shorter run from the
+// caches. So such a run is timed directly after another run, as in practice.
 constexpr double kShortSeconds = 10e-3;
 
-// What one run was like.
+// The measurements of one run.
 struct Sample {
   Job::RunTime time;
-  RateMeter::Rates rates;                         // of products, right after it
+  RateMeter::Rates rates;                         // of products, directly after the run
   std::vector<std::vector<LaunchTime>> launches;  // by rank
 };
 
@@ -39,7 +39,7 @@ Quartiles over(std::span<const Sample> samples, F&& value) {
   return quartiles_of(std::move(values));
 }
 
-// A step's kernel; of a group those of its steps.
+// The name of a step's kernel; for a group, the names of its steps' kernels.
 std::string name_of(const Program& program, const StepLaunch& launch) {
   std::string name = kernel_text(program, program.steps[launch.steps[0]]);
   for (size_t i = 1; i < launch.steps.size(); ++i)
@@ -53,7 +53,7 @@ double planned_seconds(const Program& program, const StepLaunch& launch) {
   return us * 1e-6;
 }
 
-// Of all that one launch does. What only the steps of a group see does not count as bytes.
+// Adds the work of one launch. Tensors that are used only within the group do not count as bytes.
 void add_work(const Program& program, const StepLaunch& launch, BenchOp& op) {
   ++op.launches;
   op.steps += static_cast<int64_t>(launch.steps.size());

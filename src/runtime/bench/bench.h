@@ -1,10 +1,10 @@
-// How long an entry of a plan takes on this machine, and where the time goes.
+// Measures how long an entry of a plan takes on this machine, and which steps take the time.
 //
-// Every rank of the plan's mesh runs in this process, on a device of its own. The runs are timed as
-// a whole, and, unless told otherwise, each step by two events around it. In the same run, product
-// after product is timed on gapless operands: the best rate gives the time that the plan's matrix
-// products would take alone, its floor. A step is compared with the rate that was measured right
-// after it, so a machine that is busy with other work slows both.
+// Every rank of the plan's mesh runs in this process, on its own device. Runs are timed as a whole
+// and, by default, each step by an event before and after it. After every run, matrix products are
+// timed on gapless operands. The *floor* is the time that the plan's matrix products would take at
+// the best of these rates. Both times are measured close together, so other load on the machine
+// slows both.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,14 +15,15 @@
 namespace shw::runtime {
 
 struct BenchOptions {
-  std::string entry;    // empty: the plan's first
-  int64_t warm_up = 2;  // runs that are not counted
+  std::string entry;    // empty: the plan's first entry
+  int64_t warm_up = 2;  // untimed runs at the start
   int64_t repeats = 10;
-  // Only runs as a whole, with no event inside them, which costs a GPU a little time: no floor, and
-  // ranks have no times. So it is with graphs, which can be timed in no other way.
+  // Times only whole runs, without events inside them, because events cost a GPU a little time.
+  // Then there is no floor and no time per rank. The same holds with graphs, which can only be
+  // timed as a whole.
   bool whole = false;
-  bool graphs = false;       // as CUDA graphs
-  ExecutorOptions executor;  // `time_steps` and `graphs` are set as those above say
+  bool graphs = false;       // launch the run as CUDA graphs
+  ExecutorOptions executor;  // its `time_steps` and `graphs` are overwritten
   RankBackend backend;
 };
 
@@ -31,62 +32,63 @@ struct Quartiles {
 };
 Quartiles quartiles_of(std::vector<double> values);
 
-// All launches of one kernel, or of one group of kernels (fusion/), on one rank. Times are medians
-// over the runs, of their sum in a run.
+// All launches of one kernel, or of one group of kernels (fusion/), on one rank. The times of a
+// run's launches are added up; the result is the median over the runs.
 struct BenchOp {
-  std::string kernel;  // of a collective with its group; of a group one after another
+  std::string kernel;  // collectives with their group; groups list their kernels
   int64_t launches = 0, steps = 0;
   double seconds = 0;
-  double planned_seconds = 0;   // what the plan says that they take on its hardware
-  double flops = 0, bytes = 0;  // of one run
-  bool product = false;         // its FLOPs are part of the floor
+  double planned_seconds = 0;   // the plan's prediction for its hardware
+  double flops = 0, bytes = 0;  // per run
+  bool product = false;         // its FLOPs count for the floor
 };
 
-// A launch in the run that was timed last.
+// A launch in the last timed run.
 struct BenchLaunch {
-  std::string kernel;  // as of BenchOp
+  std::string kernel;  // as in BenchOp
   std::string stream;  // "compute", "dp+tp", …
-  uint32_t step = 0;   // in the program: its first
-  int64_t node = -1;   // of the caller's graph; -1: none
+  uint32_t step = 0;   // number of its first step in the program
+  int64_t node = -1;   // node of the caller's graph; -1: none
   double begin_s = 0,
-         end_s = 0;  // from the begin of the rank's first launch, by its device's clock
+         // Measured from the start of the rank's first launch, by the clock of its device.
+      end_s = 0;
   double planned_seconds = 0;
 };
 
 struct BenchRank {
-  std::vector<BenchOp> ops;           // the longest first
-  std::vector<BenchLaunch> timeline;  // in the program's order
-  double seconds = 0;    // from the begin of its first step to the end of its last, median
-  double flops = 0;      // of its matrix products in one run
-  Quartiles over_floor;  // time of a run, by the time of its products at the best rate
+  std::vector<BenchOp> ops;           // longest first
+  std::vector<BenchLaunch> timeline;  // in program order
+  double seconds = 0;                 // start of the first step to end of the last, median
+  double flops = 0;                   // of its matrix products in one run
+  Quartiles over_floor;               // run time / time of its products at the best rate
 };
 
 struct BenchResult {
-  std::string entry, device, model;  // model: what its maker calls the device; may be empty
-  std::string hardware;              // that the plan was made for
+  std::string entry, device, model;  // model: the vendor's name; may be empty
+  std::string hardware;              // hardware that the plan was made for
   int64_t warm_up = 0, repeats = 0;
-  bool whole = false, graphs = false;  // of the options
+  bool whole = false, graphs = false;  // as in the options
   bool computes = true;      // false: the times are those of launching, and there is no floor
-  Quartiles seconds;         // of a run, from its enqueueing to its end on every rank
-  double cpu_seconds = 0;    // of this process in a run, median; all ranks together
-  Quartiles cpu_over_floor;  // the same by the CPU time of the products of all ranks; on the CPU
-  // That of f32 products which take vectors alone, where the processor has a matrix unit too, and
-  // their rate on one core. 0: not f32, or not on the CPU.
+  Quartiles seconds;         // per run, from its enqueueing to its end on all ranks
+  double cpu_seconds = 0;    // CPU time of this process per run, all ranks, median
+  Quartiles cpu_over_floor;  // cpu_seconds / CPU time of all ranks' products
+  // The same ratio for f32 products on vector units only, if the processor also has a matrix unit;
+  // and the rate of such products on one core. 0: not f32, or not on the CPU.
   Quartiles cpu_over_vector_floor;
   double vector_flops_per_second = 0;
-  double flops_per_second = 0;  // the best rate of a product while every rank does one; 0: none
-  double floor_seconds = 0;     // of the rank with the most FLOPs
+  double flops_per_second = 0;  // best rate of a product, with all ranks active; 0: none
+  double floor_seconds = 0;     // for the rank with the most FLOPs
   std::vector<BenchRank> ranks;
 };
 
-// NOT_FOUND: there is no such entry. FAILED_PRECONDITION: it needs another one to run before it, or
-// the device does not keep the time of real hardware.
+// NOT_FOUND: there is no such entry. FAILED_PRECONDITION: another entry must run before it, or the
+// device cannot measure time.
 Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& options);
 
 std::string to_text(const BenchResult& result);
 std::string to_json(const BenchResult& result);
-// The timelines as Chrome trace events, which ui.perfetto.dev opens: a process for each rank, in it
-// a track for each stream. Each rank's time begins with its own first launch.
+// The timelines as Chrome trace events, for ui.perfetto.dev: a process for each rank, with a track
+// for each stream. Each rank's time starts at its own first launch.
 std::string to_trace(const BenchResult& result);
 
 }  // namespace shw::runtime

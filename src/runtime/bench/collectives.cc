@@ -55,7 +55,7 @@ void store_number(std::byte* at, Dtype dtype, int64_t value) {
   }
 }
 
-// Elements of an operand or a result, and what each is.
+// Iterates over the elements of an operand or a result, with the value of each.
 template <class F>
 std::vector<std::byte> numbers(Dtype dtype, int64_t elements, F&& value) {
   const int64_t bytes = dtype_size(dtype);
@@ -64,7 +64,7 @@ std::vector<std::byte> numbers(Dtype dtype, int64_t elements, F&& value) {
   return made;
 }
 
-// A collective of one size, as one member sees it.
+// A collective of one size, from the point of view of one member.
 struct Exchange {
   CollectiveKind kind;
   Dtype dtype;
@@ -78,7 +78,7 @@ struct Exchange {
   int64_t out() const {
     return gathers() || kind == CollectiveKind::kAllToAll ? members * count : count;
   }
-  // Permute: to the next member, and from the one before.
+  // Permute: sends to the next member and receives from the previous one.
   int64_t source() const { return (member + members - 1) % members; }
   int64_t target() const { return (member + 1) % members; }
   CollectiveSpec spec() const {
@@ -110,7 +110,7 @@ struct Exchange {
   }
 };
 
-// One rank with its memory for the largest size.
+// One rank, with memory for the largest size.
 struct Place {
   std::shared_ptr<Device> device;
   std::unique_ptr<ChannelProvider> provider;
@@ -119,7 +119,7 @@ struct Place {
   std::unique_ptr<Stream> stream;
   std::unique_ptr<Event> begin, end;
   BufferRef in, out, workspace;
-  std::unique_ptr<PreparedKernel> kernel;  // of the present size
+  std::unique_ptr<PreparedKernel> kernel;  // for the current size
   std::vector<void*> buffers;
 };
 
@@ -239,7 +239,7 @@ class Bench {
     return {kind, options_.dtype, count, members_, p.channel->member()};
   }
 
-  // Every rank enqueues all launches; then all are waited for.
+  // Every rank enqueues all launches; then the call waits for all of them.
   Status launch_all() {
     Status first = on_each_rank(
         static_cast<int64_t>(places_.size()), *places_[0].device, [&](int64_t rank) -> Status {

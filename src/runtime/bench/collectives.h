@@ -1,10 +1,10 @@
-// How fast collectives are among the ranks of this process, and whether their results are right:
-// what nccl-tests measures, by the same rules, on any backend.
+// Measures how fast collectives are among the ranks of this process, and checks their results: what
+// nccl-tests measures, by the same rules, on any backend.
 //
-// All members of a group launch one collective many times in a row, out of place. The time of one
-// is the average over the launches, by the device's events, and over the ranks. Its sizes are those
-// of nccl-tests: what an all-gather gathers and a reduce-scatter scatters, of others a rank's
-// operand.
+// All members of a group launch one collective many times in a row, out of place. The reported time
+// is the average over launches (by the device's events) and ranks. Sizes are defined as in
+// nccl-tests: the gathered tensor of an all-gather, the input of a reduce-scatter, and a rank's
+// operand for all others.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct CollectiveBenchOptions {
   std::vector<std::string> group;  // mesh dims along which ranks communicate; empty: all
   Dtype dtype = Dtype::kF32;
   int64_t min_bytes = int64_t{1} << 10, max_bytes = int64_t{1} << 22;
-  int64_t factor = 4;  // from one size to the next
+  int64_t factor = 4;  // ratio of successive sizes
   int64_t warm_up = 5, repeats = 20;
   RankBackend backend;
 };
@@ -29,7 +29,7 @@ struct CollectiveTime {
   int64_t bytes = 0, count = 0;  // count: elements of the smaller of operand and result
   double seconds = 0;
   double algorithm_bandwidth = 0, bus_bandwidth = 0;  // bytes a second
-  int64_t wrong = 0;                                  // elements, of all ranks
+  int64_t wrong = 0;                                  // wrong elements on all ranks
 };
 struct CollectiveTimes {
   CollectiveKind kind = CollectiveKind::kNone;
@@ -43,16 +43,16 @@ struct CollectiveBenchResult {
   int64_t wrong() const;
 };
 
-// The bus bandwidth is the algorithm's bandwidth times this: what a link carries is the same then
-// for any number of ranks. Factors of nccl-tests.
+// Bus bandwidth divided by algorithm bandwidth, with the factors of nccl-tests. The factor makes
+// the bus bandwidth the rate of a link, independent of the number of ranks.
 double bus_factor(CollectiveKind kind, int64_t group_size);
 
-// INVALID_ARGUMENT: the options. FAILED_PRECONDITION: the device keeps no time, or computes
-// nothing.
+// INVALID_ARGUMENT: the options are invalid. FAILED_PRECONDITION: the device cannot measure time,
+// or computes nothing.
 Result<CollectiveBenchResult> bench_collectives(const CollectiveBenchOptions& options);
 
-// A table for each collective, which `shardwise calibrate` and others that read output of
-// nccl-tests take.
+// A table for each collective, in the format of nccl-tests, which `shardwise calibrate` and other
+// tools read.
 std::string to_text(const CollectiveBenchResult& result);
 std::string to_json(const CollectiveBenchResult& result);
 

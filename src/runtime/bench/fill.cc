@@ -9,7 +9,7 @@
 namespace shw::runtime {
 namespace {
 
-// Numbers that look random and are the same on every machine (xorshift*).
+// Pseudo-random numbers that are the same on every machine (xorshift*).
 class Numbers {
  public:
   explicit Numbers(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15 + 0x2545f4914f6cdd1d) {}

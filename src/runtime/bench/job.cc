@@ -12,7 +12,8 @@
 namespace shw::runtime {
 namespace {
 
-// Integers of a port are indices, most often: as large as the tables that they are looked up in.
+// A bound for the integers of a port. They are usually indices, so the bound is the size of the
+// table that they index.
 int64_t index_bound(const Program& program, const Port& port) {
   int64_t bound = std::numeric_limits<int64_t>::max();
   const StorageId storage = program.values[port.value].storage;

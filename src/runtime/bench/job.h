@@ -1,4 +1,4 @@
-// A plan whose ranks run in this process, with numbers in its inputs: what is timed.
+// A plan whose ranks run in this process with filled inputs, to be timed.
 #pragma once
 #include <memory>
 
@@ -16,14 +16,14 @@ class Job {
   const ProgramEntry& entry() const { return *entry_; }
   VirtualRanks& ranks() { return *ranks_; }
 
-  // Does nothing but run the entry: its inputs and outputs are in place.
+  // Runs the entry with inputs and outputs that are already in place, and does nothing else.
   Status run() { return ranks_->run_pieces(*entry_, in_, out_); }
-  // How long a run takes, and the CPU time of this process meanwhile, all ranks together.
+  // The duration of a run, and the CPU time of this process during it (all ranks).
   struct RunTime {
     double seconds = 0, cpu_seconds = 0;
   };
   Result<RunTime> run_timed();
-  // Of the latest run: none, if launches are not timed.
+  // The launch times of the latest run; empty if launches are not timed.
   Result<std::vector<LaunchTime>> launch_times(int64_t rank);
 
  private:

@@ -7,7 +7,7 @@
 namespace shw::runtime {
 namespace {
 
-// Ranks that compute nothing do not wait for each other either.
+// Ranks that compute nothing do not wait for each other.
 RankBackend null_backend() {
   RankBackend backend;
   backend.device = [](int64_t) { return std::make_shared<null::NullDevice>(); };
@@ -17,7 +17,8 @@ RankBackend null_backend() {
   return backend;
 }
 
-// What the machine lacks is no failure of the benchmark: it was not run.
+// If the machine lacks devices, the message says that the benchmark was not run, not that it
+// failed.
 Result<RankBackend> cuda_backend(int64_t ranks, const cuda::Options& options) {
   auto backend = cuda::open_ranks(0, ranks, WorldOptions{}.timeout, options);
   if (backend.ok()) return backend;

@@ -1,4 +1,4 @@
-// The backends that virtual ranks can be timed on, by name.
+// Finds the backend on which virtual ranks are timed, by name.
 #pragma once
 #include <string_view>
 
@@ -7,10 +7,10 @@
 
 namespace shw::runtime {
 
-// "cpu", "null", or "cuda": there each rank has a device of its own, from the first one on.
-// UNAVAILABLE: this machine, or this build, has no such device. INVALID_ARGUMENT: it has not so
-// many, or the name is another.
-// `options`: of "cuda", but for the devices' numbers.
+// "cpu", "null" or "cuda". With "cuda" each rank gets its own device, from the first device on.
+// UNAVAILABLE: this machine or this build has no such device. INVALID_ARGUMENT: there are too few
+// devices, or the name is unknown.
+// `options`: for "cuda"; the device number is ignored.
 Result<RankBackend> rank_backend(std::string_view device, int64_t ranks,
                                  const cuda::Options& options = {});
 

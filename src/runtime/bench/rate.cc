@@ -10,12 +10,13 @@
 namespace shw::runtime {
 namespace {
 
-constexpr size_t kShapes = 4;  // whose rates are measured, of those with the most FLOPs
+constexpr size_t kShapes = 4;  // number of shapes to measure, those with the most FLOPs
 constexpr std::string_view kByVectors = "vector_mm";
-constexpr int kTries = 2;             // of each, every time; the best counts
-constexpr double kMostSeconds = 0.5;  // of a product: none is timed that would take longer
+constexpr int kTries = 2;             // per product and measurement; the best one counts
+constexpr double kMostSeconds = 0.5;  // products that would take longer are not timed
 
-// The `kShapes` largest different ones. Batches are left out: their matrices are smaller.
+// The `kShapes` largest distinct products. Batches are excluded, because their matrices are
+// smaller.
 std::vector<Product> chosen(std::vector<Product> all) {
   for (Product& p : all) p.batch = 1;
   const auto key = [](const Product& p) { return std::tuple(-p.flops(), p.m, p.n, p.k, p.dtype); };
@@ -84,7 +85,7 @@ Result<RateMeter::Rates> RateMeter::time(size_t trial) {
     p.stream->record(*p.end);
     p.stream->flush();
   }
-  double seconds = 0;  // of the slowest device
+  double seconds = 0;  // time of the slowest device
   for (Place& p : places_) {
     SHW_RETURN_IF_ERROR(p.stream->synchronize());
     SHW_ASSIGN_OR_RETURN(const auto took, p.end->time_since(*p.begin));

@@ -1,4 +1,4 @@
-// The rate of matrix products on a device, measured.
+// Measures the rate of matrix products on a device.
 #pragma once
 #include <memory>
 #include <span>
@@ -10,25 +10,27 @@
 
 namespace shw::runtime {
 
-// Gapless products on several devices at once, prepared to be timed again and again.
+// Prepared products of gapless operands, which run on several devices at once and are timed
+// repeatedly.
 class RateMeter {
  public:
-  // The products with the most FLOPs, and a square one of the first's type, where the device is not
-  // so slow that this would take long.
+  // Selects the products with the most FLOPs, and adds a square product of the first one's type if
+  // the device is fast enough for it.
   static Result<RateMeter> create(std::span<const std::shared_ptr<Device>> devices,
                                   const Mesh& mesh, std::vector<Product> products);
 
   struct Rates {
-    double wall = 0;  // FLOP/s of one device, of the fastest product, while all devices do the same
-    double cpu = 0;   // FLOPs of all devices by a second of this process's CPU time
-    // The same of f32 products that processors multiply with vectors alone, whether or not they
-    // have a matrix unit: what other libraries do. 0: of another type, or not on processors.
+    // FLOP/s of one device for the fastest product, while all devices run the same product.
+    double wall = 0;
+    double cpu = 0;  // FLOPs of all devices per second of this process's CPU time
+    // The same for f32 products on vector units only, which other libraries use, whether or not the
+    // processor has a matrix unit. 0: another dtype, or not a CPU.
     double vector_cpu = 0;
   };
   Result<Rates> best();  // 0: no products
 
  private:
-  struct Trial {  // of one product on one device
+  struct Trial {  // one product on one device
     double flops = 0;
     bool vectors = false;
     std::unique_ptr<PreparedKernel> kernel;

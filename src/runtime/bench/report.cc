@@ -27,7 +27,7 @@ std::string op_line(const BenchOp& op, double whole) {
   return text + "  " + op.kernel + "\n";
 }
 
-// By vectors, what other libraries do: only said where it differs.
+// The floor by vector units, which other libraries use; only shown if it differs.
 std::string vector_floor_text(const BenchResult& b) {
   constexpr double kNoise = 1.1;
   if (b.vector_flops_per_second <= 0 ||

@@ -20,7 +20,7 @@ struct Operands {
   }
 };
 
-// The last two dims are the matrices'.
+// Adds a product; the last two dims are those of the matrices.
 void add_matrices(const TensorType& a, const TensorType& b, StepWork& work) {
   const size_t r = a.shape.size();
   if (r < 2 || b.shape.size() < 2) return;
@@ -37,8 +37,8 @@ void add_einsum(const Operands& o, StepWork& work) {
         {extent(e->batch), extent(e->rows), extent(e->columns), extent(e->depth), o.in(0)->dtype});
 }
 
-// `first`: the number of q among the inputs. Forward: scores and their sum of values. Backward: the
-// scores again, and the gradients of weights, values, queries and keys.
+// `first`: the number of q among the inputs. Forward: the scores, and the weighted sum of values.
+// Backward: the scores again, and the gradients of weights, values, queries and keys.
 void add_attention(const Operands& o, size_t first, bool backward, StepWork& work) {
   const TensorType *q = o.in(first), *k = o.in(first + 1), *v = o.in(first + 2);
   if (q == nullptr || k == nullptr || v == nullptr || q->shape.size() != 4) return;

@@ -1,4 +1,4 @@
-// What a step of a program has to do, counted from its types.
+// The work of a program's step, computed from its types.
 #pragma once
 #include <vector>
 
@@ -18,15 +18,16 @@ struct Product {
 };
 
 struct StepWork {
-  double flops = 0;  // of a step that is no product: one for each element that it writes
+  double flops = 0;  // if not a product: one per element that it writes
   bool is_product = false;
-  std::vector<Product> products;  // whose shape a rate can be measured at
+  std::vector<Product> products;  // products at whose shape a rate can be measured
 };
 
-// Bytes of memory that a window shows; a broadcast dim shows the same ones again.
+// The number of distinct bytes in a window; broadcast dims add none.
 double window_bytes(const TensorType& type);
 
-// Attention counts as its products, and of a causal one the scores that are not masked.
+// Attention counts as its matrix products; causal attention counts only the scores that are not
+// masked.
 StepWork work_of(const Program& program, const ProgramStep& step);
 
 }  // namespace shw::runtime

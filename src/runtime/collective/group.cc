@@ -13,17 +13,17 @@
 namespace shw::runtime {
 namespace {
 
-constexpr int64_t kPieceBytes = 128 << 10;  // fits a second-level cache together with its copies
-// Less than this is done by the last member alone: waking a thread costs about as much as copying
-// this far. [Empirical] 2-core virtual machine, tests/bench.
+constexpr int64_t kPieceBytes = 128 << 10;  // fits in a second-level cache together with its copies
+// Smaller amounts of work, in bytes, are done by the last member alone: waking a thread costs about
+// as much as copying this many bytes. [Empirical] 2-core virtual machine, tests/bench.
 constexpr int64_t kAloneBytes = 256 << 10;
 
-// Results of at least so many bytes do not stay in the caches until somebody reads them.
+// Results of at least this many bytes do not stay in the caches until they are read.
 constexpr int64_t kLargeBytes = 2 << 20;
 
 constexpr int64_t kLine = 64;  // bytes
 
-constexpr size_t kShown = 4;  // collectives of a rank in a message
+constexpr size_t kShown = 4;  // collectives per rank in a message
 
 const std::byte* at(const void* p, int64_t bytes) {
   return static_cast<const std::byte*>(p) + bytes;
@@ -52,7 +52,7 @@ Progress Group::arrive(int64_t member, const Contribution& contribution, Waker& 
   inputs_[m] = contribution.input;
   outputs_[m] = contribution.output;
   Place& place = places_[m];
-  place.came_to = finished_ + 1;  // nobody arrives for the next one before this one ends
+  place.came_to = finished_ + 1;  // no member arrives at the next meeting before this one ends
   place.waker = &waker;
   if (timeout_ > Timeout::zero()) place.came_at = std::chrono::steady_clock::now();
   if (++arrived_ < size()) return Progress::kWaits;
@@ -71,7 +71,7 @@ Progress Group::go_on(int64_t member, Status& result) {
     lock.lock();
   }
   if (finished_ >= place.came_to) return leave(place, verdict_, result);
-  if (opened_ == place.came_to) return Progress::kWaits;  // others still work
+  if (opened_ == place.came_to) return Progress::kWaits;  // others are still working
   if (!place.late.ok()) return leave(place, std::exchange(place.late, Status()), result);
   if (!abort_cause_.ok()) return leave(place, abort_cause_, result);
   return Progress::kWaits;
@@ -85,7 +85,7 @@ Progress Group::leave(Place& place, Status verdict, Status& result) {
 
 namespace {
 
-// A thread that blocks.
+// The waker of a thread that blocks.
 class Sleeper final : public Waker {
  public:
   void wake() noexcept override {
@@ -133,7 +133,7 @@ void Group::look_at_the_clock(int64_t member) {
   place.late = Status(Code::kDeadlineExceeded, "a rank is late");  // short: not on the heap
   try {
     place.late = nobody_came(member);
-  } catch (const std::bad_alloc&) {  // told in fewer words
+  } catch (const std::bad_alloc&) {  // keep the short text
   }
   abort_locked(place.late);
 }
@@ -147,7 +147,7 @@ void Group::abort_locked(const Status& cause) {
   if (abort_cause_.ok()) {
     try {
       abort_cause_ = Status(Code::kAborted, "stopped with the other ranks: " + cause.message());
-    } catch (const std::bad_alloc&) {                           // who waits is woken all the same
+    } catch (const std::bad_alloc&) {  // waiting members are woken in any case
       abort_cause_ = Status(Code::kAborted, "a rank is gone");  // short: not on the heap
     }
   }
@@ -183,7 +183,7 @@ Status Group::check_agreement() const {
   return members_[0].record.spec.by_counts ? check_counts() : Status();
 }
 
-// Each member expects from every other what that one sends.
+// Checks that each member expects from every other member as many elements as that one sends.
 Status Group::check_counts() const {
   const auto count = [](const int64_t* offsets, size_t m) { return offsets[m + 1] - offsets[m]; };
   for (size_t from = 0; from < members_.size(); ++from)
@@ -196,7 +196,7 @@ Status Group::check_counts() const {
   return {};
 }
 
-// By the last one to arrive.
+// Called by the last member to arrive.
 void Group::open(int64_t member) {
   ++opened_;
   try {
@@ -229,8 +229,8 @@ int64_t Group::cut() {
   const CollectiveSpec& spec = members_[0].record.spec;
   const int64_t size_bytes = dtype_size(spec.dtype);
   const bool of_one = spec.by_counts || spec.kind == CollectiveKind::kPermute;
-  const int64_t sources = of_one ? 1 : size();  // that a piece reads or writes as many elements of
-  // Whole lines, wherever they start.
+  const int64_t sources = of_one ? 1 : size();  // number of sources or results per piece
+  // Pieces have whole cache lines, wherever they start.
   pieces_.elements = std::max<int64_t>(
       kLine, kPieceBytes / size_bytes / (spec.by_counts ? 1 : size()) / kLine * kLine);
   pieces_.blocks = spec.kind == CollectiveKind::kAllReduce ? 1 : size();
@@ -254,7 +254,7 @@ void Group::work() {
     if (piece >= pieces_.count()) return;
     do_piece(piece);
     if (pieces_.past_caches) fence_past_caches();
-    // The last one to finish has, through this counter, everybody else's writes.
+    // This counter makes the writes of all threads visible to the last one to finish.
     if (pieces_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       const std::lock_guard lock(mutex_);
       finish();
@@ -271,7 +271,8 @@ void Group::do_piece(int64_t piece) {
   if (count <= 0) return;
   const int64_t size_bytes = dtype_size(spec.dtype);
   const int64_t bytes = count * size_bytes;
-  const int64_t within = (block * spec.count + first) * size_bytes;  // of a tensor [n, count]
+  // Offset in a tensor [n, count].
+  const int64_t within = (block * spec.count + first) * size_bytes;
   switch (spec.kind) {
     case CollectiveKind::kAllGather:
       return copy_to_all(within, at(inputs_[static_cast<size_t>(block)], first * size_bytes),
@@ -311,8 +312,8 @@ void Group::copy_to_all(int64_t offset, const std::byte* from, int64_t bytes) co
       copy(at(output, offset + begin), from + begin, std::min(step, bytes - begin));
 }
 
-// By counts: the elements from `first` to `end` of what member `to` receives, from whoever sends
-// them.
+// For a collective by counts: copies elements `first` to `end` of the data that member `to`
+// receives, from the members that send them.
 void Group::deliver(size_t to, int64_t first, int64_t end) const {
   const Contribution& receiver = members_[to];
   const int64_t size_bytes = dtype_size(receiver.record.spec.dtype);

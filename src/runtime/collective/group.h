@@ -1,4 +1,5 @@
-// A group of ranks in one process at work: how members meet, share the work out, and part.
+// How the members of a group of ranks in one process meet, share the work of a collective, and
+// leave.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -12,7 +13,7 @@
 
 namespace shw::runtime {
 
-// What a member brings to a meeting.
+// What a member contributes to a meeting.
 struct Contribution {
   CollectiveRecord record;
   ReduceFn reduce = nullptr;
@@ -22,46 +23,49 @@ struct Contribution {
   const int64_t* receive_offsets = nullptr;
 };
 
-// Who a member is, for messages.
+// Identifies a member in error messages.
 struct GroupMember {
   int64_t rank;
   std::shared_ptr<const CollectiveLog> log;
 };
 
-// Members arrive and wait; the last one opens the work, which is cut into pieces that whoever has a
-// thread takes; the piece that ends last wakes everybody. Little work is done by the last one
-// alone, so that each member waits once. Cores, not ranks, bound how many are woken to help.
+// Members arrive and wait. The last one to arrive starts the work. The work is divided into pieces,
+// which any thread that is available takes. The thread that finishes the last piece wakes all
+// members. A small amount of work is done by the last member alone, so that each member waits only
+// once. The number of threads that are woken to help is bounded by the number of cores, not of
+// ranks.
 class Group {
  public:
   Group(std::vector<GroupMember> who, Timeout timeout);
   int64_t size() const { return static_cast<int64_t>(members_.size()); }
 
-  // Arrives at a meeting. kDone: all have met, and the work is done, or it was aborted; `result`
-  // says which. kWaits: `waker` will be woken, and go_on() says then what has become of it. Once
-  // all have met the work is finished even after an abort: others read this member's memory.
+  // Arrives at a meeting. kDone: all members have arrived and the work is done, or the meeting was
+  // aborted; `result` says which. kWaits: `waker` will be woken, and go_on() then returns the
+  // outcome. Once all members have arrived, the work is finished even after an abort, because
+  // others read this member's memory.
   Progress arrive(int64_t member, const Contribution& contribution, Waker& waker, Status& result);
   Progress go_on(int64_t member, Status& result);
-  // The same on a thread that blocks.
+  // arrive() and go_on() for a thread that may block.
   Status meet(int64_t member, const Contribution& contribution);
   void abort(const Status& cause);
-  // When this member has waited too long for another one, the group is aborted, and go_on() gives
-  // DEADLINE_EXCEEDED with who has not come.
+  // If this member has waited longer than the time-out, aborts the group; go_on() then gives
+  // DEADLINE_EXCEEDED and names the members that have not arrived.
   void look_at_the_clock(int64_t member);
 
  private:
   struct Pieces {
-    int64_t per_block = 0;     // pieces that one block is cut into
-    int64_t blocks = 0;        // blocks that are worked on one by one
-    int64_t elements = 0;      // of a piece; the last one of a block may be smaller
-    bool past_caches = false;  // results are larger than these
+    int64_t per_block = 0;     // pieces per block
+    int64_t blocks = 0;        // blocks that are processed one by one
+    int64_t elements = 0;      // elements per piece; the last piece of a block may be smaller
+    bool past_caches = false;  // results are larger than the caches (past_caches.h)
     int64_t count() const { return per_block * blocks; }
   };
 
   struct Place {
-    uint64_t came_to = 0;  // the last meeting
+    uint64_t came_to = 0;  // the last meeting that the member arrived at
     std::chrono::steady_clock::time_point came_at{};
     Waker* waker = nullptr;  // while the member waits
-    Status late;             // OK: nobody is
+    Status late;             // error if another member is late
   };
 
   Status check_agreement() const;
@@ -73,7 +77,7 @@ class Group {
   void open(int64_t member);
   void finish();
   void wake_all() const;
-  int64_t cut();  // the work into pieces; returns how many bytes it moves
+  int64_t cut();  // divides the work into pieces; returns how many bytes it moves
   void work();
   void do_piece(int64_t piece);
   void deliver(size_t to, int64_t first, int64_t end) const;

@@ -14,18 +14,19 @@
 namespace shw::runtime {
 namespace {
 
-// A rank's place in a group. After an abort the rank gets a place in a new group of the same ranks:
-// the old one stays aborted for whoever has not noticed yet.
+// A rank's place in a group. After an abort the rank gets a place in a new group of the same ranks.
+// The old group stays aborted for members that have not noticed yet.
 struct Seat {
   std::string axes;  // mesh dims, outermost first, as bytes
   GroupName name{};
-  int64_t first_rank = 0;  // smallest rank of the group: names it
-  uint32_t ordinal = 0;    // the rank's how-many-th channel along these axes
+  int64_t first_rank = 0;  // smallest rank of the group; identifies it
+  uint32_t ordinal = 0;    // index of the channel among the rank's channels on these axes
   int64_t member = 0;
   std::vector<int64_t> ranks;  // by member
   std::shared_ptr<Group> group;
-  uint64_t num_collectives = 0;  // dispatched in this group; they come one after another
-  uint64_t waits = 0;            // for others: number in the log of the collective; 0: none does
+  uint64_t num_collectives = 0;  // number dispatched in this group, one after another
+  // Number in the log of the collective that waits for other members; 0: none does.
+  uint64_t waits = 0;
 };
 
 class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
@@ -56,7 +57,7 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
     return group;
   }
 
-  // Ends epoch `epoch` for everybody, also for ranks that have yet to enter it.
+  // Ends epoch `epoch` for all ranks, including those that have not entered it yet.
   void abort(uint64_t epoch, const Status& cause) {
     std::vector<std::shared_ptr<Group>> doomed;
     {
@@ -82,7 +83,7 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
     for (const auto& group : doomed) group->abort(cause);
   }
 
-  // What ended the collectives of `epoch`; OK: nothing.
+  // The error that ended the collectives of `epoch`; OK: none.
   Status status(uint64_t epoch) const {
     std::lock_guard lock(mutex_);
     return cause_of(epoch);
@@ -101,7 +102,7 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
   const Timeout timeout_;
   std::vector<std::shared_ptr<CollectiveLog>> logs_;  // by rank
   mutable std::mutex mutex_;
-  Status closed_;                       // OK: it is open
+  Status closed_;                       // OK: the hub is open
   std::map<uint64_t, Status> aborted_;  // by epoch
   std::map<std::tuple<uint64_t, std::string, int64_t, uint32_t>, std::weak_ptr<Group>> groups_;
 };
@@ -120,7 +121,7 @@ class LocalEnd {
     if (status.ok()) log_->finish(dispatched);
     return status;
   }
-  // As HostWork::advance().
+  // See HostWork::advance().
   Progress advance(const HostCollective& c, ReduceFn reduce, Waker& waker, Status& result) {
     Progress progress;
     if (seat_->waits == 0) {
@@ -189,7 +190,7 @@ class LocalProvider final : public ChannelProvider {
       : hub_(std::move(hub)),
         rank_(rank),
         gone_(Code::kAborted, "rank " + std::to_string(rank) + " has left the job") {}
-  // Nobody may wait for this rank any more; groups without it go on.
+  // No rank may wait for this rank any more; groups without it continue.
   ~LocalProvider() override {
     for (const auto& seat : seats_) seat->group->abort(gone_);
   }
@@ -244,12 +245,12 @@ class LocalProvider final : public ChannelProvider {
  private:
   std::shared_ptr<Hub> hub_;
   int64_t rank_;
-  const Status gone_;  // made in time: the destructor must not run out of memory
+  const Status gone_;  // created early: the destructor must not allocate
   mutable std::mutex mutex_;
-  // Ranks that have reset equally often are in the same epoch, and an abort is of one epoch: that
-  // of a rank that is late ends no run of those that have reset already.
+  // Ranks that have reset equally often are in the same epoch. An abort applies to one epoch, so an
+  // abort from a late rank does not end runs of ranks that have already reset.
   uint64_t epoch_ = 0;
-  std::vector<std::shared_ptr<Seat>> seats_;  // of all channels ever made: ordinals count on it
+  std::vector<std::shared_ptr<Seat>> seats_;  // for all channels ever made: ordinals depend on it
 };
 
 std::unique_ptr<ChannelProvider> Hub::provider(int64_t rank) {

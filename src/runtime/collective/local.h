@@ -1,8 +1,8 @@
-// Channels between ranks that live in one process: shared memory, own code, no copies beyond those
-// the collective means.
+// Channels between ranks of one process, through shared memory, without copies beyond those that a
+// collective requires.
 //
-// Results are the same bits on every run: members are reduced in the order of their numbers,
-// whoever does the work.
+// Results have the same bits on every run: members are reduced in the order of their numbers,
+// whichever thread does the work.
 #pragma once
 #include <memory>
 
@@ -11,14 +11,15 @@
 
 namespace shw::runtime {
 
-// Where the ranks of one job meet. Any thread.
+// Connects the ranks of one job. Any thread.
 class LocalHub {
  public:
   static std::shared_ptr<LocalHub> create(Mesh mesh, Timeout timeout = {});
   virtual ~LocalHub() = default;
-  // One for each rank; keeps the hub alive. `rank` < the mesh's number of ranks.
+  // Creates the provider of a rank, which keeps the hub alive. Call it once per rank, with `rank`
+  // below the number of ranks of the mesh.
   virtual std::unique_ptr<ChannelProvider> provider(int64_t rank) = 0;
-  // Ends collectives that run or come, for good.
+  // Ends running and future collectives, permanently.
   virtual void close(const Status& cause) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The last collectives that a rank dispatched in a job, for messages about ranks that diverged or
-// do not come.
+// The collectives that a rank dispatched most recently in a job, for error messages about ranks
+// that diverged or did not arrive.
 #pragma once
 #include <array>
 #include <chrono>
@@ -13,31 +13,31 @@
 
 namespace shw::runtime {
 
-// The mesh dims of a group, outermost first: "tp", "dp,tp". Ends with a zero; long names are cut
-// off.
+// The mesh dims of a group, outermost first: "tp", "dp,tp". Zero-terminated; long names are
+// truncated.
 using GroupName = std::array<char, 32>;
 GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes);
 
 std::string_view collective_name(CollectiveKind kind);  // "all_reduce", "collective_permute"
 
-// One dispatched collective. Groups of different mesh dims work side by side, so each numbers its
-// own collectives: all members give one collective the same number.
+// One dispatched collective. Groups along different mesh dims run concurrently, so each group
+// numbers its own collectives. All members give a collective the same number.
 struct CollectiveRecord {
-  uint64_t number = 0;  // 1 for the first one of the group
+  uint64_t number = 0;  // 1 for the group's first collective
   CollectiveSpec spec;
-  int64_t node = -1;  // of the graph, that the step serves
+  int64_t node = -1;  // the graph node that the step implements
   GroupName group{};
 };
 
 // "all_reduce(sum)[tp] #17 of f32[1024] for node 12", "all_to_all_v[ep] #2 of bf16 for node 7"
 std::string to_string(const CollectiveRecord& record);
 
-// FAILED_PRECONDITION: `from` and `to`, ranks, differ in how many elements go from one to the other
-// in an all_to_all by counts.
+// FAILED_PRECONDITION: ranks `from` and `to` disagree on how many elements `from` sends to `to` in
+// an all_to_all by counts.
 Status counts_differ(const CollectiveRecord& record, int64_t from, int64_t sends, int64_t to,
                      int64_t expects);
 
-// How long a wait for other ranks may take; zero or less: for ever.
+// The limit of a wait for other ranks; zero or less: no limit.
 using Timeout = std::chrono::nanoseconds;
 std::string seconds_text(Timeout timeout);  // "2.5 s"
 
@@ -46,10 +46,10 @@ inline bool same_collective(const CollectiveSpec& a, const CollectiveSpec& b) {
          a.by_counts == b.by_counts;
 }
 
-// A ring of fixed size: dispatching allocates nothing. Any thread.
+// A ring buffer of fixed size, so that dispatching does not allocate. Any thread.
 class CollectiveLog {
  public:
-  // A number for finish().
+  // Returns the number to pass to finish().
   uint64_t dispatch(const CollectiveRecord& record);
   void finish(uint64_t dispatched);
   void clear();
@@ -61,7 +61,7 @@ class CollectiveLog {
   static constexpr size_t kKept = 16;
   mutable std::mutex mutex_;
   struct Dispatched {
-    uint64_t number = 0;  // 1 for the first one of the rank in its job
+    uint64_t number = 0;  // 1 for the rank's first collective in its job
     CollectiveRecord record;
     bool finished = false;
   };

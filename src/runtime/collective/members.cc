@@ -20,7 +20,7 @@ Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8
 
 PermutePeers permute_peers(const Mesh& mesh, std::span<const uint8_t> axes,
                            std::span<const uint8_t> to_axes, int64_t rank) {
-  // The number in one order of the rank that has `number` in another.
+  // Converts a rank's number in one order of the axes to its number in another.
   const auto renumbered = [&](std::span<const uint8_t> from, int64_t number,
                               std::span<const uint8_t> to) {
     int64_t at[kFirstMeshPart + kMaxMeshParts] = {}, result = 0;

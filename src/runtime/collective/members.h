@@ -8,12 +8,13 @@
 
 namespace shw::runtime {
 
-// The ranks of the group along `axes`, dims of the mesh or parts of them, that `rank` is in, by
-// member number. INVALID_ARGUMENT: an axis is neither, or two of them overlap.
+// The ranks of the group that contains `rank`, by member number. `axes` are mesh dims or parts of
+// mesh dims. INVALID_ARGUMENT: an axis is neither, or two axes overlap.
 Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
                                          int64_t rank);
 
-// Whom a member of a permute receives from and sends to, by their numbers in the order of `axes`.
+// The members that a member of a permute receives from and sends to, as numbers in the order of
+// `axes`.
 struct PermutePeers {
   int64_t source, target;
 };

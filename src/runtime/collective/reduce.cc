@@ -12,18 +12,19 @@
 namespace shw::runtime {
 namespace {
 
-constexpr size_t kBlockBytes = 16384;  // of accumulators: half of a first-level cache
+constexpr size_t kBlockBytes = 16384;  // size of the accumulators: half of a first-level cache
 
-// What reduces a block of elements that stays in the cache. Only these loops are compiled for each
-// operation and type; the walk over sources, blocks and results exists once.
+// The functions that reduce a block of elements that stays in the cache. Only these loops are
+// compiled for each operation and type; the code that iterates over sources, blocks and results
+// exists once.
 struct Arithmetic {
-  size_t stored;       // bytes of an element
-  size_t accumulated;  // bytes of what it accumulates in
-  // The first source; null: its bytes as they are.
+  size_t stored;       // element size in bytes
+  size_t accumulated;  // accumulator size in bytes
+  // Loads the first source; null: its bytes are copied unchanged.
   void (*begin)(const void* source, int64_t n, void* sums);
-  // Every further one.
+  // Adds each further source.
   void (*join)(const void* source, int64_t n, void* sums);
-  // Makes results of them; null: they are.
+  // Converts accumulators to results; null: they are the results.
   void (*finish)(const void* sums, int64_t n, int64_t members, void* results);
 };
 
@@ -52,7 +53,7 @@ void reduce(const ReduceBlock& block, const Arithmetic& a) {
   }
 }
 
-// How a dtype is stored (S), and in what it accumulates (A).
+// The storage type (S) and the accumulator type (A) of a dtype.
 template <class Number>
 struct Plain {
   using S = Number;
@@ -72,7 +73,7 @@ struct F16 {
   static A load(S s) { return f16_to_f32(s); }
   static S store(A a) { return f32_to_f16(a); }
 };
-struct Bool {  // the sum and the maximum: any; the product and the minimum: all
+struct Bool {  // sum and maximum: any; product and minimum: all
   using S = uint8_t;
   using A = uint8_t;
   static A load(S s) { return s != 0; }
@@ -85,7 +86,7 @@ A combine(A a, A b) {
   if constexpr (op == ReduceOp::kMin) return b < a ? b : a;
   if constexpr (std::is_floating_point_v<A>)
     return op == ReduceOp::kProduct ? a * b : a + b;
-  else  // unsigned, and no narrower than int: it wraps
+  else  // computed unsigned and at least as wide as int, so it wraps
     return static_cast<A>(op == ReduceOp::kProduct ? 1u * a * b : 1u * a + b);
 }
 
@@ -112,7 +113,7 @@ void finish_sums(const void* sums, int64_t n, int64_t members, void* results) {
   vector_loop(n, [=](int64_t i) { to[i] = N::store(divides ? from[i] / count : from[i]); });
 }
 
-// An average adds first.
+// An average first adds.
 template <ReduceOp op, class N>
 void reduce_as(const ReduceBlock& block) {
   using S = typename N::S;
@@ -126,7 +127,7 @@ void reduce_as(const ReduceBlock& block) {
   reduce(block, a);
 }
 
-// Signed or not, sums and products wrap to the same bits; what is larger differs.
+// Sums and products of signed and unsigned integers wrap to the same bits; comparisons differ.
 template <ReduceOp op, class Integer>
 void reduce_integers(const ReduceBlock& block) {
   if constexpr (op == ReduceOp::kSum || op == ReduceOp::kProduct)
@@ -135,7 +136,8 @@ void reduce_integers(const ReduceBlock& block) {
     reduce_as<op, Plain<Integer>>(block);
 }
 
-// The sum of 64 bits divided towards zero: a division at a time, whatever is done about the rest.
+// A 64-bit sum, divided towards zero. The divisions run one at a time, so optimising the rest would
+// gain little.
 template <class Integer>
 void average_integers(const ReduceBlock& block) {
   for (int64_t i = 0; i < block.count; ++i) {
@@ -149,7 +151,7 @@ void average_integers(const ReduceBlock& block) {
   }
 }
 
-// Complex numbers add component by component: twice as many f32.
+// Complex numbers are added component by component, as twice as many f32.
 template <ReduceOp op>
 void reduce_complex(const ReduceBlock& block) {
   ReduceBlock parts = block;
@@ -199,7 +201,7 @@ ReduceFn of_dtype(Dtype dtype) {
       return nullptr;
     case Dtype::kF8E4M3:
     case Dtype::kF8E5M2:
-      return nullptr;  // no placement has parts of them
+      return nullptr;  // not supported as partial values
   }
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// The arithmetic of collectives: reduces the same block of several members, always in the order of
-// the members, so that results do not depend on who came first.
+// The arithmetic of collectives: reduces the same block of several members, always in member order,
+// so that results do not depend on the order of arrival.
 #pragma once
 #include <cstdint>
 
@@ -11,10 +11,10 @@
 namespace shw::runtime {
 
 // Reduces `count` elements at element offset `first` of `num_sources` arrays into `num_results`
-// arrays, at `result_first`. bf16 and f16 accumulate in f32 and round once; integers wrap; avg
-// divides the sum at the end, for integers towards zero. A result may be one of the sources if
-// `first` and `result_first` are equal. Results `past_caches` are written as past_caches.h says;
-// the caller calls the fence.
+// arrays, at element offset `result_first`. bf16 and f16 accumulate in f32 and round once; integers
+// wrap around; avg divides the sum at the end, for integers towards zero. A result may be one of
+// the sources if `first` and `result_first` are equal. With `past_caches`, results are written with
+// streaming stores (past_caches.h), and the caller must call the fence.
 struct ReduceBlock {
   const void* const* sources;
   int64_t num_sources;
@@ -27,10 +27,10 @@ struct ReduceBlock {
 };
 using ReduceFn = void (*)(const ReduceBlock& block);
 
-// INVALID_ARGUMENT for what has no meaning (the maximum of complex numbers), UNIMPLEMENTED for
+// INVALID_ARGUMENT: the reduction is undefined (the maximum of complex numbers). UNIMPLEMENTED:
 // 8-bit floats.
 Result<ReduceFn> reduce_function(ReduceOp op, Dtype dtype);
-// The same for a collective; null: it does not reduce.
+// The reduction of a collective; null if it does not reduce.
 Result<ReduceFn> reduction_of(const CollectiveSpec& spec);
 
 }  // namespace shw::runtime

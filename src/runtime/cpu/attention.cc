@@ -11,13 +11,13 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kFloatsInLine = 16;  // of the caches
+constexpr int64_t kFloatsInLine = 16;  // floats per cache line
 
 TensorType head_type(const TensorType& type) {
   return {{type.shape[2], type.shape[3]}, {type.strides[2], type.strides[3]}, type.dtype};
 }
 
-// Memory holds matrices of T, whose rows have no gaps.
+// Whether memory holds matrices of T with dense rows.
 template <class T>
 bool is_direct(const TensorType& type) {
   return stored_as_is<T>(type.dtype) && (type.strides[3] == 1 || type.shape[3] == 1) &&
@@ -78,7 +78,8 @@ template <class T>
 TransposedOperand<T>::TransposedOperand(int64_t most_rows, int64_t columns, int64_t readers)
     : columns_(columns) {
   constexpr int64_t kLeastReaders = 32;
-  // A line more than there are: columns that lie whole pages apart meet in the caches.
+  // Pad the pitch by one cache line: columns at a distance of whole pages would map to the same
+  // cache sets.
   if (std::is_same_v<T, float> && readers >= kLeastReaders)
     pitch_ = (most_rows + kFloatsInLine - 1) / kFloatsInLine * kFloatsInLine + kFloatsInLine;
 }
@@ -87,7 +88,8 @@ template <class T>
 Matrix<const T> TransposedOperand<T>::make(const Matrix<const T>& x, int64_t rows,
                                            T* scratch) const {
   if (pitch_ == 0) return {x.data, x.column_stride, x.row_stride};
-  // As many rows at a time as fill lines of the copy: then both are read and written line by line.
+  // Process as many rows at a time as fill cache lines of the copy, so that source and copy are
+  // both accessed line by line.
   for (int64_t r = 0; r < rows; r += kFloatsInLine)
     transpose(reinterpret_cast<uint32_t*>(scratch + r), pitch_,
               reinterpret_cast<const uint32_t*>(&x.at(r, 0)), x.row_stride,
@@ -125,7 +127,8 @@ void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, KeyR
 template <class T>
 T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  // The scale is applied on the way: the largest score stays the largest.
+  // For a positive scale the largest product gives the largest score, so the scale is applied
+  // later.
   if (!(scale > 0)) {
     vector_loop(n, [&](int64_t j) { row[j] *= scale; });
     scale = 1;
@@ -133,7 +136,7 @@ T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse) {
   const int64_t whole = whole_vectors<T>(n, room);
   std::fill(row + n, row + whole, -kInfinity);  // their weights are 0
   const T most = row_max(row, whole) * scale;
-  // A query that sees nothing: its weights are zero, not 0/0.
+  // A query that sees no keys gets weights of zero, not 0/0.
   const T shift = most == -kInfinity ? T{0} : most;
   long_vector_loop(whole, [=](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
   std::fill(row + whole, row + room, T{0});

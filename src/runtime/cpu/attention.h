@@ -1,9 +1,10 @@
-// What the attention kernels share: shapes, operands by head, and the softmax of a block of rows.
+// Code that the attention kernels share: shapes, operands by head, and the softmax of a block of
+// rows.
 //
-// Tensors are [batch, heads, sequence, width]. One head is worked on at a time, in blocks of query
-// rows against all the keys that they may see: the scores of a block fit the cache for sequences of
-// some thousands, and no running maximum is needed. T is the type everything is computed in: double
-// for f64, float for the others.
+// Tensors are [batch, heads, sequence, width]. The kernels process one head at a time, in blocks of
+// query rows, each against all the keys that its queries may see. For sequences of some thousands
+// of tokens the scores of a block fit in the cache, and no running maximum is needed. T is the type
+// of all computations: double for f64, float for the others.
 #pragma once
 #include <algorithm>
 #include <type_traits>
@@ -16,8 +17,9 @@
 
 namespace shw::runtime::cpu {
 
-// One [batch, heads, rows, columns] operand, a matrix of T for each head: where it lies, or, if it
-// is of another dtype or has gaps within its rows, converted into scratch memory.
+// A [batch, heads, rows, columns] operand, seen as a matrix of T for each head. The matrix is read
+// in place. If the operand has another dtype, or gaps within its rows, the matrix is first
+// converted into scratch memory.
 template <class T>
 class HeadOperand {
  public:
@@ -33,18 +35,19 @@ class HeadOperand {
   StridedCast pack_;
 };
 
-// One [batch, heads, rows, columns] result, a matrix of T for each head: made where it lies, or, if
-// it is of another dtype or has gaps within its rows, in scratch memory and stored from there.
+// A [batch, heads, rows, columns] result, seen as a matrix of T for each head. The matrix is
+// computed in place. If the result has another dtype, or gaps within its rows, the matrix is
+// computed in scratch memory and then stored.
 template <class T>
 class HeadResult {
  public:
   HeadResult() = default;
   explicit HeadResult(const TensorType& type);
-  // `buffer` may be null: nobody wants the result. `scratch`: dense.
+  // The matrix to compute into. `buffer` null: the result is not needed. `scratch`: dense.
   Matrix<T> place(void* buffer, int64_t b, int64_t h, T* scratch) const;
-  // Once place()'s matrix is complete.
+  // Call once the matrix of place() is complete.
   void store(const Matrix<T>& made, void* buffer, int64_t b, int64_t h) const;
-  // From a dense matrix that is not place()'s.
+  // Stores a dense matrix other than that of place().
   void store(const T* dense, void* buffer, int64_t b, int64_t h) const;
 
  private:
@@ -54,13 +57,13 @@ class HeadResult {
   StridedCast unpack_;
 };
 
-// Keys or values of one head as products with many queries read them, by columns: copied, so that
-// the columns lie side by side, and no product has to pack them for itself.
+// The transposed keys or values of one head, for products with many queries. They are copied once
+// so that columns are contiguous; then no product has to pack them itself.
 template <class T>
 class TransposedOperand {
  public:
   TransposedOperand() = default;
-  // Of [most_rows, columns] at most, multiplied with `readers` rows in all.
+  // For matrices of up to [most_rows, columns], which are multiplied by `readers` rows in total.
   TransposedOperand(int64_t most_rows, int64_t columns, int64_t readers);
   int64_t scratch_elements() const { return columns_ * pitch_; }
   // [columns, rows]
@@ -68,7 +71,7 @@ class TransposedOperand {
 
  private:
   int64_t columns_ = 0;
-  int64_t pitch_ = 0;  // 0: nothing is copied
+  int64_t pitch_ = 0;  // 0: the operand is not copied
 };
 
 // An additive bias that broadcasts to [batch, heads, queries, keys].
@@ -85,21 +88,22 @@ class ScoreBias {
   Dims strides_bytes_;
 };
 
-// Of n numbers in a row of memory for `room`, as many as fill whole vectors, if there is room: what
-// is computed behind the n for nothing takes less time than single elements at the end.
+// `n` rounded up to whole vectors, at most `room`, the number of elements in the row's memory.
+// Computing the additional elements is faster than computing the last ones one at a time.
 template <class T>
 int64_t whole_vectors(int64_t n, int64_t room) {
   constexpr int64_t kVector = std::is_same_v<T, float> ? 16 : 1;
   return std::min((n + kVector - 1) / kVector * kVector, room);
 }
 
-// One query's n products with keys become weights, but for a factor, which is returned; of no keys,
-// and where all scores are −∞, it is 0. Scores are scale · products. `lse`: the logarithm of the
-// softmax's denominator. The row has `room` ≥ n elements; those behind the n become zeros.
+// Replaces one query's n products with keys by weights that still have to be multiplied by the
+// returned factor. The factor is 0 if there are no keys, or if all scores are −∞. Scores are scale
+// · products. `lse` becomes the logarithm of the softmax's denominator. The row has `room` ≥ n
+// elements; those after the first n become zeros.
 template <class T>
 T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse);
 
-// Calls f(T{}) with the type that attention over `q` is computed in.
+// Calls f(T{}) with the type of the computations for queries of type `q`.
 template <class F>
 decltype(auto) with_attention_type(const TensorType& q, F&& f) {
   if (q.dtype == Dtype::kF64) return f(double{});

@@ -1,4 +1,4 @@
-// Matrix products with an addition: addmm, baddbmm.
+// Matrix products to which a tensor is added: addmm, baddbmm.
 #pragma once
 #include <string_view>
 
@@ -7,8 +7,8 @@
 
 namespace shw::runtime::cpu {
 
-// attrs.beta · input 0 + attrs.alpha · the sum that `equation` says of inputs 1 and 2. The sum is
-// rounded once, with the addition; with beta = 0 input 0 is not read.
+// Computes attrs.beta · input 0 + attrs.alpha · (the sum given by `equation` of inputs 1 and 2).
+// The result is rounded once, after the addition. If beta = 0, input 0 is not read.
 Prepared prepare_biased_product(const KernelArgs& args, std::string_view equation);
 
 }  // namespace shw::runtime::cpu

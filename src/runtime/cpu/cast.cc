@@ -9,7 +9,8 @@ constexpr int64_t kChunk = 512;  // elements that are converted at a time, on th
 
 template <class T>
 void StridedCast::run_as(const StridedCast& self, void* to, const void* from) {
-  // T is what holds every value of the source: a conversion is exact up to T, then rounds once.
+  // T holds every value of the source: the conversion to T is exact, and the result is rounded
+  // once.
   const LoadRow<T> load = load_row<T>(self.from_);
   const StoreRow<T> store = store_row<T>(self.to_);
   const StridedLoop& loop = self.loop_;

@@ -1,5 +1,5 @@
-// A copy between two windows of one shape, converting dtypes on the way: what clone, the casts and
-// the packing of matrix operands are made of.
+// A copy between two windows of the same shape that converts the dtype. Used by clone, by the
+// casts, and to pack matrix operands.
 #pragma once
 #include <type_traits>
 
@@ -8,7 +8,7 @@
 
 namespace shw::runtime::cpu {
 
-// `t` as rows of T without gaps: what an operand is packed to.
+// The type of a dense row-major copy of `t` with elements of type T.
 template <class T>
 TensorType dense_type(const TensorType& t) {
   return row_major(std::is_same_v<T, double> ? Dtype::kF64 : Dtype::kF32, t.shape);

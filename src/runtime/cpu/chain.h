@@ -1,4 +1,4 @@
-// A kernel made of kernels that run one after another, with temporaries between them.
+// A kernel that runs several kernels one after another, with temporaries between them.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,13 +9,14 @@ namespace shw::runtime::cpu {
 
 class Chain final : public HostKernel {
  public:
-  // `buffers`: of the step, inputs and outputs.
+  // `buffers`: the number of the step's inputs and outputs.
   explicit Chain(size_t buffers) : workspace_(buffers) {}
 
-  // A temporary of that many bytes; gives its number for add(). All before the first add().
+  // Adds a temporary of so many bytes and returns its number for add(). Add all temporaries before
+  // the first add().
   size_t temporary(int64_t bytes);
-  // A kernel over inputs and outputs of these numbers: the step's buffers, or temporaries. Takes
-  // over what prepare gave.
+  // Adds a kernel. `buffers` are the numbers of its inputs and outputs: buffers of the step, or
+  // temporaries. An error of `kernel` is returned.
   Status add(Prepared kernel, const std::vector<size_t>& buffers);
 
   int64_t workspace_bytes() const override { return temporaries_bytes_ + scratch_bytes_; }
@@ -28,7 +29,7 @@ class Chain final : public HostKernel {
     std::vector<size_t> buffers;
   };
   size_t workspace_;  // number of the workspace among the buffers; temporaries are counted from it
-  std::vector<int64_t> temporaries_;  // where they begin in the workspace
+  std::vector<int64_t> temporaries_;  // offsets in the workspace
   int64_t temporaries_bytes_ = 0, scratch_bytes_ = 0;
   std::vector<Link> links_;
 };

@@ -1,11 +1,11 @@
-// Comparisons: truth values from operands that are compared in their own type.
+// Comparisons. Operands are compared in their own type; the result is a truth value.
 #pragma once
 #include "runtime/comparison_type.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
 
-// Test: a functor of two values that gives a truth value.
+// Test: a functor that maps two values to a truth value.
 template <class Test>
 struct Compare {
   template <Known T>

@@ -8,7 +8,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Steps from the first one on that have formulas, or lay parts of rows beside each other.
+// The first steps that have formulas, or that concatenate parts of rows.
 std::vector<TracedStep> traced_steps(std::span<const GroupStep> steps, const PrepareStep& prepare) {
   std::vector<TracedStep> traced;
   size_t buffer = 0;
@@ -28,7 +28,7 @@ std::vector<TracedStep> traced_steps(std::span<const GroupStep> steps, const Pre
   return traced;
 }
 
-// How many of them, from the first one on, run over the same elements, or over rows of them.
+// How many of the first steps iterate over the same elements, or over rows of them.
 size_t count_alike(std::span<const TracedStep> steps) {
   const Dims* shape = nullptr;
   size_t count = 0;
@@ -42,7 +42,7 @@ size_t count_alike(std::span<const TracedStep> steps) {
   }
   return count;
 }
-// How many of them run over the same rows, or over parts of them; none sums a row.
+// How many of them iterate over the same rows, or over parts of them. None of these sums a row.
 size_t count_by_part(std::span<const TracedStep> steps) {
   const auto alike = [&](const TracedStep& step) {
     const Dims &first = steps[0].shape(), &shape = step.shape();
@@ -58,8 +58,8 @@ class CompiledGroupKernel final : public HostKernel {
  public:
   using Rows = std::vector<std::unique_ptr<const CompiledRow>>;
 
-  // `rows`: of the nest, without streams. `streaming`: the same with streams; empty, if nothing is
-  // written past the caches.
+  // `rows`: the compiled rows of the nest, without streaming stores. `streaming`: the same with
+  // streaming stores; empty if no store bypasses the caches.
   CompiledGroupKernel(const LoopNest& nest, Rows rows, Rows streaming)
       : rows_(std::move(rows)), streaming_(std::move(streaming)), shape_(nest.shape()) {
     for (const LoopNest::Walk& walk : nest.walks())
@@ -90,10 +90,10 @@ class CompiledGroupKernel final : public HostKernel {
   struct Pointer {
     size_t buffer;
     Dims stride_bytes;  // by dim of the nest's shape
-    bool streams;       // what is written there may go past the caches
+    bool streams;       // stores there may bypass the caches
   };
 
-  // The loops around rows, which walk the last but one dim themselves.
+  // The loops around the rows. The compiled rows handle the last dim but one themselves.
   void walk(const Rows& rows, size_t dim, Places places) const {
     if (dim + 2 >= shape_.size()) {
       const int64_t count = shape_.size() > 1 ? shape_[dim] : 1;
@@ -113,7 +113,7 @@ class CompiledGroupKernel final : public HostKernel {
   std::vector<Pointer> pointers_;
 };
 
-// Empty: one of them does not compile.
+// Empty: a row could not be compiled.
 CompiledGroupKernel::Rows compile_rows(const LoopNest& nest, bool streams) {
   CompiledGroupKernel::Rows rows;
   for (const LoopNest::Row& row : nest.rows()) {
@@ -125,7 +125,8 @@ CompiledGroupKernel::Rows compile_rows(const LoopNest& nest, bool streams) {
   return rows;
 }
 
-// As many of the first `most` steps as can be made so, but at least so many.
+// The largest number of the first `most` steps, and at least the given minimum, for which `make`
+// succeeds.
 template <class Make>
 std::optional<GroupKernel> compile_most(std::span<const TracedStep> traced, size_t least,
                                         size_t most, std::span<const GroupStep> steps,

@@ -1,5 +1,5 @@
-// Pointwise steps of a group as one loop over rows, compiled for them: values that only the steps
-// see stay in registers.
+// Pointwise steps of a group as one compiled loop over rows. Values that only these steps use stay
+// in registers.
 #pragma once
 #include <functional>
 
@@ -8,12 +8,12 @@
 
 namespace shw::runtime::cpu {
 
-// How this backend prepares a step by itself.
+// Prepares a single step.
 using PrepareStep = std::function<Prepared(std::string_view kernel, const KernelArgs& args)>;
 
-// What Device::prepare_group() says, of steps that run slice by slice. One that has no formula in
-// f32, that reads or writes rows with gaps, or touches bytes of an earlier one other than element
-// by element, ends the steps that the kernel does.
+// Implements Device::prepare_group() for steps that run slice by slice. The compiled steps end
+// before the first step that has no formula in f32, that reads or writes rows with gaps, or that
+// shares bytes with an earlier step other than element by element.
 Result<GroupKernel> compile_group(std::span<const GroupStep> steps, const PrepareStep& prepare);
 
 }  // namespace shw::runtime::cpu

@@ -13,12 +13,12 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// How one operand enters the product.
+// How the product accesses an operand.
 struct Access {
   Dtype dtype = Dtype::kF32;              // in memory
-  bool fits = false, by_columns = false;  // in memory: the product takes its strides; how it lies
+  bool fits = false, by_columns = false;  // in memory: strides are supported; orientation
   bool packed = false;
-  int64_t row_stride = 0, column_stride = 0;  // in elements of what is multiplied
+  int64_t row_stride = 0, column_stride = 0;  // in elements, of the multiplied matrix
   int64_t workspace_offset = 0;               // packed
   StridedCast pack;                           // to (operands) or from (result) the workspace
 };
@@ -28,8 +28,8 @@ class ContractionKernel final : public HostKernel {
  public:
   ContractionKernel(Equation e, const KernelArgs& args, bool vectors_alone) {
     output_ = args.inputs.size();
-    // The product writes rows without gaps: where the result's gapless dim is among the rows, the
-    // transposed product is formed.
+    // The product writes dense rows. If the result's contiguous dim is among its rows, the
+    // transposed product is computed.
     const auto gapless = [](const Letters& letters) {
       return std::any_of(letters.begin(), letters.end(),
                          [](const Letter& l) { return l.size != 1 && l.stride[kResult] == 1; });
@@ -111,13 +111,13 @@ class ContractionKernel final : public HostKernel {
             {reinterpret_cast<const uint16_t*>(b), b_.row_stride, b_.column_stride},
             {reinterpret_cast<float*>(c), c_.row_stride, c_.column_stride}};
   }
-  // Whether both operands go to a matrix unit that multiplies bf16, as they lie in memory.
+  // Whether both operands can be multiplied in place by a matrix unit for bf16.
   bool takes_bf16() const {
     return std::is_same_v<T, float> && a_.dtype == Dtype::kBF16 && b_.dtype == Dtype::kBF16 &&
            a_.fits && b_.fits && bf16_gemm_scratch(bf16_product(nullptr, nullptr, nullptr)) > 0;
   }
 
-  // Where the next `bytes` of the workspace begin.
+  // Reserves `bytes` of the workspace and returns their offset.
   int64_t take_workspace(int64_t bytes) {
     const int64_t begin = workspace_bytes_;
     workspace_bytes_ += workspace_aligned(bytes);
@@ -143,7 +143,7 @@ class ContractionKernel final : public HostKernel {
                        const Letters& columns) {
     if (access.fits && stored_as_is<T>(access.dtype)) return;
     access.packed = true;
-    // The copy lies as its source does, so that both are walked line by line.
+    // The copy has the same orientation as its source, so that both are accessed line by line.
     const bool across = access.by_columns;
     access.row_stride = across ? 1 : extent(columns);
     access.column_stride = across ? extent(rows) : 1;
@@ -181,12 +181,12 @@ class ContractionKernel final : public HostKernel {
                                        : Dtype::kC64;
   }
 
-  Operand left_ = kLeft, right_ = kRight;  // what stands left of the product
+  Operand left_ = kLeft, right_ = kRight;  // the left operand of the product
   size_t output_ = 2;
   int64_t m_ = 1, n_ = 1, k_ = 1;
   Access a_, b_, c_;
   StridedLoop batch_;
-  bool as_bf16_ = false;                               // the operands
+  bool as_bf16_ = false;                               // the operands are multiplied as bf16
   int64_t workspace_bytes_ = 0, scratch_offset_ = -1;  // -1: none
 };
 

@@ -1,16 +1,16 @@
-// Convolutions as matrix products: for one sample and group, the input's patches stand side by side
-// as the columns of a matrix (im2col).
+// Convolutions as matrix products. For one sample and group, the patches of the input are the
+// columns of a matrix (im2col).
 #pragma once
 #include "runtime/convolution_shape.h"
 #include "runtime/cpu/kernel_args.h"
 
 namespace shw::runtime::cpu {
 
-// Calls f(place in the patch matrix [depth, out_places], place in one group's input) for each
-// element that both have; the others are padding.
+// Calls f(index in the patch matrix [depth, out_places], index in one group's input) for every
+// element of the patch matrix that is an input element; the others are padding.
 template <class F>
 void for_each_pair(const ConvolutionShape& s, F&& f) {
-  int64_t row = 0;  // of the patch matrix
+  int64_t row = 0;  // row of the patch matrix
   ConvolutionShape::Spatial k, o;
   for (int64_t c = 0; c < s.in_channels; ++c)
     for (k[0] = 0; k[0] < s.kernel[0]; ++k[0])

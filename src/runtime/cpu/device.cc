@@ -26,7 +26,7 @@ class Heap final : public HostAllocator {
   }
 };
 
-// At least one byte, so that an empty tensor has an address of its own.
+// At least one byte, so that an empty tensor has its own address.
 size_t real_bytes(const MemorySpec& spec) {
   return static_cast<size_t>(spec.bytes < 1 ? 1 : spec.bytes);
 }
@@ -68,7 +68,8 @@ CpuDevice::CpuDevice(std::shared_ptr<HostAllocator> allocator, std::shared_ptr<W
       workers_(workers != nullptr ? std::move(workers) : make_workers()) {}
 
 Result<void*> allocate(HostAllocator& allocator, const MemorySpec& spec) {
-  constexpr int64_t kAddressSpace = int64_t{1} << 47;  // more, some allocators take for a bug
+  // Some allocators treat larger sizes as a bug.
+  constexpr int64_t kAddressSpace = int64_t{1} << 47;
   void* memory = spec.bytes > kAddressSpace
                      ? nullptr
                      : allocator.allocate(real_bytes(spec), static_cast<size_t>(spec.alignment));

@@ -1,4 +1,4 @@
-// The CPU as a device: host memory, streams that threads share, the kernels of kernels/.
+// The CPU as a device: host memory, streams that share threads, and the kernels of kernels/.
 #pragma once
 #include <memory>
 
@@ -8,14 +8,14 @@ namespace shw::runtime::cpu {
 
 class Workers;
 const DeviceClass& cpu_device_class();
-// Threads for the streams of several devices, as many at work as there are cores.
+// Threads for the streams of several devices. As many run at a time as there are cores.
 std::shared_ptr<Workers> make_workers();
 
-// Where the device's memory comes from. Any thread.
+// Allocates the device's memory. Any thread.
 class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
-  virtual void* allocate(size_t bytes, size_t alignment) noexcept = 0;  // null: there is none
+  virtual void* allocate(size_t bytes, size_t alignment) noexcept = 0;  // null: out of memory
   virtual void free(void* memory, size_t bytes, size_t alignment) noexcept = 0;
 };
 Result<void*> allocate(HostAllocator& allocator, const MemorySpec& spec);
@@ -23,7 +23,7 @@ void free(HostAllocator& allocator, void* memory, const MemorySpec& spec) noexce
 
 class CpuDevice final : public Device {
  public:
-  // Null: memory of the C++ heap; threads of its own.
+  // `allocator` null: the C++ heap. `workers` null: the device has its own threads.
   explicit CpuDevice(std::shared_ptr<HostAllocator> allocator = nullptr,
                      std::shared_ptr<Workers> workers = nullptr);
 

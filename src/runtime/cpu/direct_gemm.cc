@@ -10,10 +10,12 @@ namespace shw::runtime::cpu {
 
 namespace {
 
-constexpr int64_t kTileRows = 8;  // of C; times two vectors: 16 sums, and registers are left
-// Elements: A is read anew for each two vectors of columns, B for each eight rows.
+// Rows of C; with two vectors, 16 sums, which leaves registers free.
+constexpr int64_t kTileRows = 8;
+// Limits in elements: A is read again for every two vectors of columns, B for every eight rows.
 constexpr int64_t kMostOfA = 1 << 16, kMostOfB = 1 << 17;
-// Terms that are added one after another: the rounding of a sum grows with their number.
+// The maximum number of terms that are added one after another: the rounding error of a sum grows
+// with their number.
 constexpr int64_t kMostTerms = 2048;
 
 }  // namespace

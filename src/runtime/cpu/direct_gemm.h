@@ -1,12 +1,13 @@
-// Products whose operands lie in the caches, such as those of attention: multiplied from where they
-// lie, in tiles that stay in registers, and without the packed copies that pay for large products.
+// Products whose operands fit in the caches, such as those of attention. Operands are read in
+// place, in tiles that stay in registers, without the packed copies that pay off for large
+// products.
 #pragma once
 #include "runtime/cpu/gemm_plain.h"
 
 namespace shw::runtime::cpu {
 
-// False: the machine has no vectors for it, the product is large, its sums are long, or the rows of
-// B have gaps; then nothing is done. An element's terms are added in the order of their number,
+// Returns false and does nothing if the processor has no AVX-512, if the product is large, if its
+// sums are long, or if the rows of B have gaps. The terms of an element are added in order,
 // whatever the sizes.
 bool direct_gemm(const Gemm<float>& g);
 

@@ -35,9 +35,9 @@ class DrawKernel final : public HostKernel {
   Dims shape_;
   StepSeed seed_;
   int64_t first_;
-  std::array<Dims, 2> strides_;  // in bytes of the result; in elements of the whole
+  std::array<Dims, 2> strides_;  // result in bytes; whole tensor in elements
   Draw draw_;
-  StoreRow<float> round_;  // to the dtype that the numbers are drawn in, and back
+  StoreRow<float> round_;  // rounds to the dtype of the drawn numbers
   LoadRow<float> widen_;
   StoreRow<float> store_;
   size_t output_;

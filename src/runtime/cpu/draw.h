@@ -1,4 +1,4 @@
-// Kernels that fill a tensor with random numbers, as runtime/draw_shape.h says.
+// Kernels that fill a tensor with random numbers (runtime/draw_shape.h).
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/draw_shape.h"

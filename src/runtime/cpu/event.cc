@@ -6,9 +6,10 @@
 
 namespace shw::runtime::cpu {
 
-// Who waits announces itself and then looks again, who completes a record changes the word and then
-// looks for those who wait, all sequentially consistent. So one of the two always sees the other,
-// and an event that nobody waits for takes no lock.
+// A waiting thread first announces itself and then checks the counter. The thread that completes a
+// record first changes the counter and then looks for waiting threads. All these operations are
+// sequentially consistent, so at least one of the two threads sees the other. An event that nobody
+// waits for needs no lock.
 
 CpuEvent::CpuEvent(const EventOptions& options)
     : Event(cpu_device_class()), timing_(options.timing) {}
@@ -77,7 +78,7 @@ void CpuEvent::await(uint64_t record) const {
 bool CpuEvent::wait_for(std::chrono::nanoseconds limit) const {
   const uint64_t record = last_record();
   if (done(record)) return true;
-  // A limit beyond a century would overflow the clock.
+  // A longer limit than a century would overflow the clock.
   constexpr std::chrono::nanoseconds kForever = std::chrono::hours(24 * 365 * 100);
   std::unique_lock lock(mutex_);
   waiting_.fetch_add(1, std::memory_order_seq_cst);

@@ -1,4 +1,5 @@
-// Events of the CPU backend: a counter of records, and whoever waits until it moves.
+// Events of the CPU backend: a counter of records, and the threads and streams that wait for it to
+// advance.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -16,7 +17,7 @@ class CpuEvent final : public Event {
   bool wait_for(std::chrono::nanoseconds limit) const override;
   Result<std::chrono::nanoseconds> time_since(const Event& earlier) const override;
 
-  // By the thread that enqueues: the number of the record that a wait from now on is for.
+  // Called on the thread that enqueues. Returns the number of the record that later waits refer to.
   uint64_t next_record() { return recorded_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_record() const { return recorded_.load(std::memory_order_relaxed); }
 
@@ -27,12 +28,12 @@ class CpuEvent final : public Event {
     Waiter* next = nullptr;
   };
 
-  // By streams.
+  // Called by streams.
   bool done(uint64_t record) const { return completed_.load(std::memory_order_seq_cst) >= record; }
   void complete(uint64_t record);
-  // `waiter` is woken once its record is done. False: it is done already.
+  // Wakes `waiter` once its record is done. False: it is done already.
   bool add(Waiter& waiter) const;
-  void remove(const Waiter& waiter) const;  // whether it has been woken or not
+  void remove(const Waiter& waiter) const;  // valid whether or not it was woken
   // Blocks the thread.
   void await(uint64_t record) const;
 
@@ -44,10 +45,10 @@ class CpuEvent final : public Event {
 
   const bool timing_;
   std::atomic<uint64_t> recorded_{0}, completed_{0};
-  std::atomic<int64_t> reached_at_ns_{0};  // of the latest complete()
-  mutable std::atomic<int> waiting_{0};    // threads and streams
+  std::atomic<int64_t> reached_at_ns_{0};  // time of the latest complete()
+  mutable std::atomic<int> waiting_{0};    // number of waiting threads and streams
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;  // for threads
+  mutable std::condition_variable changed_;  // wakes waiting threads
   mutable Waiter* streams_ = nullptr;
 };
 

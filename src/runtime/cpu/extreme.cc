@@ -37,7 +37,7 @@ class ExtremeKernel final : public HostKernel {
   size_t value_ = 1, place_ = 1;  // buffers
 
  private:
-  // NaN beats all that is none.
+  // NaN is more extreme than every number.
   bool beats(T x, T best) const {
     if constexpr (std::is_floating_point_v<T>)
       if (x != x || best != best) return best == best;
@@ -50,7 +50,7 @@ class ExtremeKernel final : public HostKernel {
   StoreRow<Int> store_place_ = nullptr;
 };
 
-// The results' places among the step's outputs; −1: not one of them.
+// Numbers of the results among the step's outputs; −1: absent.
 [[gnu::cold]] Prepared prepare(const KernelArgs& args, Extreme extreme, int value, int place) {
   const auto result = [&](int i) -> const TensorType* {
     return i < 0 ? nullptr : args.outputs[static_cast<size_t>(i)];

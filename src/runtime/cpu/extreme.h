@@ -1,4 +1,5 @@
-// The largest or smallest element along a dim, or of all, and where the first of them stands.
+// The largest or smallest element along a dim or of a whole tensor, and the index of its first
+// occurrence.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 
@@ -8,7 +9,7 @@ enum class Extreme : uint8_t { kLargest, kSmallest };
 
 // Attributes dim, keepdim. x → values, places.
 Prepared prepare_extreme(const KernelArgs& args, Extreme extreme);
-// x → places; without attribute dim in the whole tensor, read row by row.
+// x → indices; without attribute dim, of the whole tensor in row-major order.
 Prepared prepare_extreme_index(const KernelArgs& args, Extreme extreme);
 
 }  // namespace shw::runtime::cpu

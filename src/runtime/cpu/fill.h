@@ -1,4 +1,4 @@
-// A kernel that writes one number everywhere, and a number as an element.
+// A kernel that fills a tensor with one number, and the conversion of the number to a dtype.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/pointwise.h"
@@ -8,7 +8,7 @@ namespace shw::runtime::cpu {
 
 StridedFill::Element element_of(Dtype dtype, const Scalar& number);
 
-// attrs.fill_value, in the dtype of the result.
+// Fills with attrs.fill_value, in the result's dtype.
 Prepared prepare_fill(const KernelArgs& args);
 
 }  // namespace shw::runtime::cpu

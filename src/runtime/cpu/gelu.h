@@ -1,4 +1,4 @@
-// What gelu and its backward share.
+// Functions that gelu and its backward step share.
 #pragma once
 #include <numbers>
 
@@ -11,13 +11,14 @@ inline bool gelu_by_tanh(const KernelArgs& args) {
   return args.attrs.get_string(AttrKey::kApproximate) == "tanh";
 }
 
-// Φ(x): how much of a normal distribution lies below x.
+// Φ(x), the cumulative distribution function of the standard normal distribution.
 template <class T>
 T normal_below(T x) {
   return T{0.5} * (1 + fast_erf(x * static_cast<T>(std::numbers::sqrt2 / 2)));
 }
 
-// Of the approximation by tanh (Hendrycks & Gimpel 2016): √(2/π)·(x + 0.044715·x³), and its slope.
+// The argument of tanh in the tanh approximation (Hendrycks & Gimpel 2016), √(2/π)·(x +
+// 0.044715·x³), and its derivative.
 inline constexpr double kGeluScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
 template <class T>
 T gelu_inner(T x) {

@@ -8,7 +8,8 @@
 
 #ifdef SHW_HAVE_DNNL
 #include <oneapi/dnnl/dnnl.h>
-// Of the OpenMP run time that oneDNN brings; declared here so that no OpenMP compiler is needed.
+// A function of the OpenMP runtime that oneDNN links to. It is declared here so that no OpenMP
+// compiler is needed.
 extern "C" void omp_set_num_threads(int);
 #endif
 
@@ -23,17 +24,17 @@ template void plain_gemm(const Gemm<Complex>&);
 
 namespace {
 
-// Rows of A that are multiplied at a time where B is not transposed: measured, 3 to 8 % faster on
-// large products than all rows at once.
+// The number of rows of A per product if B is not transposed. Measured: 3 to 8 % faster for large
+// products than all rows at once.
 constexpr int64_t kRowsAtATime = 256;
 
-// Rows of A and B as they lie in memory: of the matrix, or of its transpose.
+// The stride of the rows as they lie in memory: rows of the matrix, or of its transpose.
 int64_t pitch(const Matrix<const float>& x, int64_t rows, int64_t columns) {
   return x.column_stride == 1 ? std::max(x.row_stride, std::max<int64_t>(columns, 1))
                               : std::max(x.column_stride, std::max<int64_t>(rows, 1));
 }
 
-// By oneDNN. False: it does not take this.
+// Multiplies with oneDNN. False: oneDNN does not support the operands.
 bool multiply(const Gemm<float>& g) {
   const bool fits = g.k > 0 && (g.a.column_stride == 1 || g.a.row_stride == 1) &&
                     (g.b.column_stride == 1 || g.b.row_stride == 1);
@@ -50,10 +51,10 @@ bool multiply(const Gemm<float>& g) {
   return true;
 }
 
-// Where A is transposed, as in the gradients of weights, oneDNN packs strips of A as deep as the
-// product, and each step down a strip falls into another page. Large products of this kind are
-// packed here: 1.0 to 1.6 times as fast, 0.93 times at worst (1024 × 1024 × 1024). Others are not
-// faster than oneDNN's.
+// If A is transposed, as in gradients of weights, oneDNN packs strips of A as deep as the product,
+// and each step along a strip touches another page. Our packing is 1.0 to 1.6 times as fast for
+// large products of this kind, 0.93 times at worst (1024 × 1024 × 1024). For other products it is
+// not faster than oneDNN.
 bool better_packed(const Gemm<float>& g) {
   constexpr int64_t kLeastRows = 512, kLeastColumns = 256, kLeastDepth = 1024;
   return g.a.row_stride == 1 && g.a.column_stride > 1 && g.m >= kLeastRows &&
@@ -69,7 +70,7 @@ void use_one_gemm_thread() { omp_set_num_threads(1); }
 
 namespace {
 
-// A copy of B pays from some tiles of rows on.
+// A copy of B pays off from several tiles of rows on.
 bool better_packed(const Gemm<float>& g) { return g.m >= 64 && g.n >= 64; }
 bool multiply(const Gemm<float>&) { return false; }
 

@@ -24,8 +24,8 @@ struct Gemm {
   T* scratch = nullptr;  // gemm_scratch() elements, or null
 };
 
-// Blocks: a strip of kRows rows of A against a panel of kDepth × kColumns of B, which with 4-byte
-// elements takes 32 KiB.
+// A block is kGemmRows rows of A times a panel of kGemmDepth × kGemmColumns of B. The panel has 32
+// KiB for 4-byte elements.
 inline constexpr int64_t kGemmRows = 4, kGemmColumns = 64, kGemmDepth = 128;
 
 template <class T>

@@ -9,32 +9,32 @@
 
 namespace shw::runtime::cpu {
 
-inline constexpr int64_t kVectorLanes = 16;                // of a vector
-inline constexpr int64_t kTileColumns = 2 * kVectorLanes;  // of a tile, at most
+inline constexpr int64_t kVectorLanes = 16;                // floats per vector
+inline constexpr int64_t kTileColumns = 2 * kVectorLanes;  // maximum columns per tile
 
-// Whether the machine has the vectors.
+// Whether the processor has AVX-512.
 inline bool has_gemm_tile() { return __builtin_cpu_supports("avx512f"); }
 
-// Where a tile of C begins, and which lanes of its last vector of columns there are.
+// The first row and column of a tile of C, and the mask of its last vector of columns.
 struct TilePlace {
   int64_t row, column;
   __mmask16 last;
 };
 
-// The lanes of the last vector of `columns`, which are more than none.
+// The mask of the last vector of `columns` > 0 columns.
 inline __mmask16 lanes_of_last(int64_t columns) {
   return static_cast<__mmask16>((2U << ((columns - 1) % kVectorLanes)) - 1);
 }
 
-// kRows rows times kVectors vectors of C. Terms are added in the order of their number. The rows of
-// B have no gaps.
+// Computes a tile of kRows rows and kVectors vectors of C. Terms are added in order. The rows of B
+// must have no gaps.
 //
-// kPackedRows = 0: A and B lie in the caches, in any distances. C's old value is the first term.
-// Else they lie as `packed_gemm` packs them: distances are constants, which takes 8 % less time,
-// and what comes next of B is fetched. C is fetched as well, and its old value is the last term, as
-// it need not be there before then.
+// kPackedRows = 0: A and B are in the caches, with any strides. The old value of C is the first
+// term. kPackedRows > 0: A and B are packed by `packed_gemm`. Their strides are then constants,
+// which saves 8 % of the time, and the next part of B is prefetched. C is prefetched as well; its
+// old value is the last term, so that it need not have arrived earlier.
 //
-// Its loops must be unrolled, or the sums are no registers.
+// The compiler must unroll the loops; otherwise the sums are not kept in registers.
 template <int kRows, int kVectors, int kPackedRows = 0>
 [[gnu::target("avx512f")]] void do_tile(const Gemm<float>& g, const TilePlace& at) {
   constexpr bool kPacked = kPackedRows > 0;
@@ -64,7 +64,7 @@ template <int kRows, int kVectors, int kPackedRows = 0>
     for (int v = 0; v < kVectors; ++v) {
       const float* const at_v = b + v * kVectorLanes;
       if constexpr (kPacked) _mm_prefetch(at_v + kFetchedAhead * kTileColumns, _MM_HINT_T0);
-      // A mask costs 3 % of the time. Packed rows are whole.
+      // Masked loads take 3 % more time. Packed rows are padded to whole vectors.
       row[v] = kPacked ? _mm512_loadu_ps(at_v) : _mm512_maskz_loadu_ps(lanes[v], at_v);
     }
 #pragma GCC unroll 16
@@ -84,8 +84,8 @@ template <int kRows, int kVectors, int kPackedRows = 0>
     }
 }
 
-// All rows of the `width` columns from `column` on, at most kTileColumns: kRows rows at a time, and
-// fewer at last.
+// Computes all rows of the `width` ≤ kTileColumns columns from `column` on, in tiles of kRows rows,
+// then 4 rows, then single rows.
 template <int kRows, int kVectors, int kPackedRows>
 void do_rows(const Gemm<float>& g, TilePlace at) {
   for (; at.row + kRows <= g.m; at.row += kRows) do_tile<kRows, kVectors, kPackedRows>(g, at);

@@ -1,4 +1,4 @@
-// Integer tensors that choose rows of a table.
+// Integer tensors that select rows of a table.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/rows.h"
@@ -7,14 +7,15 @@
 
 namespace shw::runtime::cpu {
 
-// Walks an index tensor beside another operand, in row-major order of the indices.
+// Iterates over an index tensor together with another operand, in row-major order of the indices.
 class IndexWalk {
  public:
   IndexWalk() = default;
   // `beside`: strides in bytes of the other operand along the dims of `indices`.
   IndexWalk(const TensorType& indices, const Dims& beside) : load_(load_row<Int>(indices.dtype)) {
-    // Row-major order goes in as the operand that decides, and out again: the walk must be the same
-    // whatever the layout, as sums of rows depend on it.
+    // The first operand determines the loop's order. Row-major strides are passed as a third,
+    // temporary operand in that place, so that the order does not depend on the layout: sums of
+    // rows depend on the order.
     const Dims strides[3] = {row_major_strides(indices.shape),
                              broadcast_strides_bytes(indices, indices.shape), beside};
     loop_ = make_loop(indices.shape, strides);
@@ -24,7 +25,8 @@ class IndexWalk {
     }
   }
 
-  // Calls f(index, other operand) for each; the first status that is not OK ends the walk.
+  // Calls f(index, address in the other operand) for each index; the first error ends the
+  // iteration.
   template <class F>
   Status for_each(void* indices, void* other, F&& f) const {
     Status status;

@@ -1,4 +1,4 @@
-// What a kernel of this backend is, and what every prepare() checks first.
+// The interface of this backend's kernels, and the checks that every prepare() makes first.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -9,18 +9,19 @@
 
 namespace shw::runtime::cpu {
 
-// What makes a kernel is [[gnu::cold]], which is to say compiled for size: it runs once a step.
+// A function that prepares a kernel is marked [[gnu::cold]], so it is optimised for size: it runs
+// only once per step.
 using Prepared = Result<std::unique_ptr<HostKernel>>;
 
-// A line of the backend's table.
+// An entry of the backend's kernel table.
 struct Kernel {
   std::string_view name;
-  // INVALID_ARGUMENT: the types or attributes are not those of such a step. UNIMPLEMENTED: they
-  // are, but this backend cannot do it.
+  // INVALID_ARGUMENT: the types or attributes are invalid for such a step. UNIMPLEMENTED: they are
+  // valid, but this backend does not support them.
   Prepared (*prepare)(const KernelArgs& args);
 };
 
-// The backend's kernels: the table of kernel_table.cc.
+// The backend's kernel table, in kernel_table.cc.
 std::span<const Kernel* const> kernel_table();
 
 template <class K, class... A>

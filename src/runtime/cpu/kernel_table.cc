@@ -1,4 +1,4 @@
-// The list of the CPU backend's kernels. To add one: a file in kernels/, and its line here.
+// The table of the CPU backend's kernels. To add a kernel, add a file to kernels/ and a line here.
 #include "runtime/cpu/kernel_args.h"
 
 // X(identifier): the constant k<identifier> of kernels/<name>.cc

@@ -1,5 +1,5 @@
-// What layer norm and its backward share: rows of the dims that are normalised, gathered from any
-// window.
+// Code that layer norm and its backward step share: rows over the normalised dims, gathered from
+// any window.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
@@ -8,7 +8,7 @@
 
 namespace shw::runtime::cpu {
 
-// The dims of a tensor from `from` on, as a row of T.
+// The elements of a tensor in the dims from `from` on, as a row of T.
 template <class T>
 class NormRow {
  public:
@@ -44,7 +44,8 @@ class NormRow {
   StoreRow<T> store_ = nullptr;
 };
 
-// Of `x`, normalised from dim `from` on: the shape of its rows' places, and elements of a row.
+// For `x`, normalised from dim `from` on: the shape of the leading dims, and the number of elements
+// per row.
 struct NormShape {
   Dims rows;
   int64_t count = 1;

@@ -1,6 +1,6 @@
-// Look-ups along one dim, attrs.dim: elements of a table that an integer tensor names, read
+// Look-ups along one dim, attrs.dim: an integer tensor selects elements of a table, which are read
 // (gather, index_select) or written (scatter). With attributes `size` and `cuts` the table is this
-// rank's piece of a larger one: what lies elsewhere reads as zero, and is left out when writing.
+// rank's piece of a larger one. Elements on other ranks read as zero, and are skipped when writing.
 #pragma once
 #include "runtime/cpu/indices.h"
 #include "runtime/cpu/odometer.h"
@@ -8,13 +8,15 @@
 namespace shw::runtime::cpu {
 
 struct Lookup {
-  Dims shape;                   // of what is walked
-  std::array<Dims, 3> strides;  // of the table (0 along the dim), the indices, the other operand
-  TablePart part;               // of the dim of the table
-  int64_t table_step = 0;       // bytes from one of its elements to the next along the dim
-  LoadRow<Int> load = nullptr;  // of an index
+  Dims shape;  // the iteration space
+  // Strides of the table (0 along the dim), of the indices, and of the other operand.
+  std::array<Dims, 3> strides;
+  TablePart part;               // of the indexed dim of the table
+  int64_t table_step = 0;       // bytes between elements of the table along the dim
+  LoadRow<Int> load = nullptr;  // loads an index
 
-  // Calls f(place in the table in bytes, or −1 where it is not here; place in the other operand).
+  // Calls f(offset in the table in bytes, or −1 if the element is on another rank; offset in the
+  // other operand).
   template <class F>
   Status for_each(const void* indices, F&& f) const {
     Status status;
@@ -31,15 +33,15 @@ struct Lookup {
   }
 };
 
-// Of indices of the table's rank, of which each stands beside an element of `other`.
+// For an index tensor of the table's rank, with one index for each element of `other`.
 Result<Lookup> lookup_elements(const KernelArgs& args, const TensorType& table,
                                const TensorType& indices, const TensorType& other);
-// Of a row of indices, each for a whole slice of `other`. What is walked are the dims up to the one
-// of the look-up; a slice has the dims behind it.
+// For a 1-D index tensor; each index selects a whole slice of `other`. The iteration space has the
+// dims up to the indexed one; a slice has the dims after it.
 Result<Lookup> lookup_slices(const KernelArgs& args, const TensorType& table,
                              const TensorType& indices, const TensorType& other);
 
-// out ← table, as the look-up of elements says, or that of slices.
+// Kernels that read the table into the output, by elements or by slices.
 Prepared prepare_read(const KernelArgs& args, const Lookup& lookup);
 Prepared prepare_read_slices(const KernelArgs& args, const Lookup& lookup);
 

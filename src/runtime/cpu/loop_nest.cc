@@ -44,8 +44,9 @@ bool is_of_rows(const Dims& of, const Dims& whole) {
                      [](int64_t size) { return size == 1; });
 }
 
-// What is larger than the caches that a core has to itself, and not read again by the group, need
-// not go through them: it would displace what is read, and be fetched before it is written.
+// A result that is larger than a core's private caches, and that the group does not read again,
+// should bypass the caches. Otherwise it would evict data that is read, and each line would be
+// loaded before it is written.
 bool may_stream(const GroupWindow& result, std::span<const GroupStep> later) {
   constexpr int64_t kLarge = int64_t{2} << 20;
   return !result.at->is_temporary && result.at->end_bytes - result.at->offset_bytes >= kLarge &&
@@ -101,7 +102,8 @@ int64_t LoopNest::stride_of_rows(const Walk& walk) const {
   return shape_.size() > 1 ? walk.stride_bytes[shape_.size() - 2] : 0;
 }
 
-// Short rows that lie apart, as those of one head among others, no hardware foresees.
+// Prefetch is needed for short rows with gaps between them, such as those of one head among others:
+// the hardware prefetcher does not predict them.
 int64_t LoopNest::rows_ahead(const Walk& walk) const {
   constexpr int64_t kShortBytes = 512;
   const int64_t row_bytes = shape_.back() * dtype_size(walk.first.type->dtype);
@@ -127,7 +129,7 @@ bool LoopNest::merge_dims(size_t row_dims) {
       sizes.push_back(shape_[d]);
     }
   }
-  // A row of given dims is one, and not of one element.
+  // If the row's dims are given, they must form one row of more than one element.
   if (row_dims > 0 && (kept.empty() || kept.back() < first_of_row ||
                        (kept.size() > 1 && kept[kept.size() - 2] >= first_of_row)))
     return false;

@@ -1,4 +1,4 @@
-// Kernels that move data, and nothing else: one input, one output, the same elements.
+// Kernels that only move data: one input, one output, the same elements.
 #pragma once
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/codegen/formula.h"
@@ -13,7 +13,7 @@ class MoveKernel final : public HostKernel, public TracedKernel {
         output_(num_inputs),
         converts_(from.dtype != to.dtype && in_compiled_loops(from.dtype) &&
                   in_compiled_loops(to.dtype)) {}
-  // Of conversions between f32 and bf16.
+  // Conversions between f32 and bf16 have a formula.
   const TracedKernel* traced() const override { return converts_ ? this : nullptr; }
   Traced trace(std::span<const Traced> inputs) const override { return inputs[0]; }
   Status compute(void* const* buffers) noexcept override {

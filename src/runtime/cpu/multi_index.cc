@@ -25,7 +25,8 @@ Result<MultiIndex> MultiIndex::create(const KernelArgs& args, const TensorType& 
   return m;
 }
 
-// Trailing dims that no index tensor has, as far as both operands step through them evenly.
+// Splits off the trailing dims that no index tensor has, if both operands have even strides in
+// them.
 void MultiIndex::split_off_row() {
   const auto is_indexed = [&](size_t d) {
     return std::any_of(strides_.begin() + 2, strides_.end(),

@@ -1,6 +1,6 @@
-// Elements that several integer tensors together point at, read (index) or written (index_put), row
-// by row (runtime/index_shape.h). With attributes `size` and `cuts` the table is this rank's piece
-// of a larger one.
+// Elements that several integer tensors together select, read (index) or written (index_put) row by
+// row (runtime/index_shape.h). With attributes `size` and `cuts` the table is this rank's piece of
+// a larger one.
 #pragma once
 #include "runtime/cpu/indices.h"
 #include "runtime/cpu/odometer.h"
@@ -9,19 +9,19 @@ namespace shw::runtime::cpu {
 
 class MultiIndex {
  public:
-  // As index_shape().
+  // See index_shape().
   static Result<MultiIndex> create(const KernelArgs& args, const TensorType& table,
                                    size_t first_input, const TensorType& other, bool exact);
 
-  // Elements that the same indices point at: how many, and how many bytes from one to the next in
-  // the table and in the other operand.
+  // A row: elements that the same indices select. Its number of elements, and the bytes between
+  // them in the table and in the other operand.
   struct Row {
     int64_t size = 1, table_step = 0, other_step = 0;
   };
   const Row& row() const { return row_; }
 
-  // For each row calls f(place of its first element in the table in bytes, or −1 where it is not
-  // here; place in the other operand).
+  // For each row calls f(offset of its first element in the table in bytes, or −1 if it is on
+  // another rank; offset in the other operand).
   template <class F>
   Status for_each_row(void* const* buffers, F&& f) const {
     Status status;
@@ -49,17 +49,17 @@ class MultiIndex {
 
  private:
   struct Indexed {
-    TablePart part;            // of the dim of the table
-    int64_t stride_bytes = 0;  // of that dim
+    TablePart part;            // of the indexed dim of the table
+    int64_t stride_bytes = 0;  // stride of that dim
     LoadRow<Int> load = nullptr;
   };
   static constexpr size_t kMaxIndices = kMaxRank;
 
   void split_off_row();
 
-  Dims shape_;  // of the rows that are walked
+  Dims shape_;  // the iteration space, by rows
   Row row_;
-  std::array<Dims, kMaxIndices + 2> strides_;  // along it: the other operand, the table, indices
+  std::array<Dims, kMaxIndices + 2> strides_;  // of the other operand, the table, the index tensors
   std::array<Indexed, kMaxIndices> indexed_;
   size_t count_ = 0, first_input_ = 0;
 };

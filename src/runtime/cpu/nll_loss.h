@@ -1,4 +1,5 @@
-// What nll_loss_forward and its backward share: scores beside the targets that choose among them.
+// Code that nll_loss_forward and its backward step share: scores, and the targets that select among
+// them.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
@@ -10,8 +11,8 @@ namespace shw::runtime::cpu {
 struct LossWalk : LossShape {
   LoadRow<Int> load = nullptr;
 
-  // Calls f(class, place of class 0 among the scores, place in the third tensor) for each target
-  // that counts.
+  // Calls f(class, offset of class 0 in the scores, offset in the third tensor) for each target
+  // that is not ignored.
   template <class F>
   Status for_each(const void* from, F&& f) const {
     Status status;
@@ -29,7 +30,7 @@ struct LossWalk : LossShape {
     return status;
   }
 };
-// `beside`: of the targets' shape, or null.
+// `beside`: a tensor with the shape of the targets, or null.
 Result<LossWalk> loss_walk(const KernelArgs& args, const TensorType& scores,
                            const TensorType& targets, const TensorType* weight,
                            const TensorType* beside);

@@ -1,5 +1,5 @@
-// Element by element, or row by row, over a shape: where kernels that are not pointwise walk
-// several operands that do not have the same dims.
+// Iteration over a shape, element by element or row by row, for kernels that are not pointwise and
+// whose operands have different dims.
 #pragma once
 #include <array>
 

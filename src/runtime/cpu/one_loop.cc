@@ -38,14 +38,15 @@ class OneLoop {
   struct Value {
     GroupWindow window;
     int32_t node;
-    std::optional<RowPlace> place;  // nothing: not in memory
+    std::optional<RowPlace> place;  // empty: not in memory
     bool is_written;
     int32_t after = 0;  // the last node of the step that wrote it
     size_t walk = 0;
     bool is_sum = false;
   };
 
-  // What reads a sum is of the walk after it. Whether the step sums the rows that others do.
+  // Steps that read a sum belong to the next traversal. Returns whether the step sums the same rows
+  // as the others.
   bool begin_walk(const TracedStep& step) {
     const size_t row_dims = step.traced().row_dims();
     if (row_dims > 0 && row_dims_ > 0 && row_dims != row_dims_) return false;
@@ -86,7 +87,7 @@ class OneLoop {
     return row_.formula.add({FormulaOp::kInput, {input, -1, -1, -1}, 0});
   }
 
-  // What an earlier walk computed for each element comes back from memory.
+  // Values that an earlier traversal computed for each element are read from memory again.
   std::optional<int32_t> read_again(Value& value) {
     if (value.walk == this_walk() || is_of_row(value.window)) return value.node;
     if (!value.place) {
@@ -124,7 +125,7 @@ class OneLoop {
   LoopNest nest_;
   RowLoop row_;
   std::vector<Value> values_;
-  size_t row_dims_;  // at the end, that are summed; 0: none
+  size_t row_dims_;  // trailing dims that are summed; 0: none
 };
 
 }  // namespace

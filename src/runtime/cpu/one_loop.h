@@ -4,8 +4,8 @@
 
 namespace shw::runtime::cpu {
 
-// `later`: the steps of the group after these. Nothing: they are not of one loop, because of the
-// memory that they share, or as there are too many pointers.
+// `later`: the steps of the group after these. Empty: the steps cannot share one loop, because of
+// the memory that they share or because there are too many pointers.
 std::optional<LoopNest> one_loop(std::span<const TracedStep> steps,
                                  std::span<const GroupStep> later);
 

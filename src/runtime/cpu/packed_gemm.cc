@@ -11,16 +11,17 @@ namespace shw::runtime::cpu {
 
 namespace {
 
-// A tile: 24 sums, and registers are left. Rows are a multiple of 4, as `transpose` likes them.
+// Rows of a tile: 24 sums, which leaves registers free. A multiple of 4, as `transpose` works in
+// blocks of 4.
 constexpr int64_t kPanelRows = 12;
-// A panel of A, 12 rows, and one of B take 12 and 32 KiB; the blocks of both fit the second-level
-// cache of any machine with AVX-512 (1 MiB and more): 168 and 512 KiB.
+// A panel of A (12 rows) has 12 KiB and one of B 32 KiB. The blocks of both have 168 and 512 KiB,
+// and fit in the second-level cache of any machine with AVX-512 (1 MiB and more).
 constexpr int64_t kPackedRows = 14 * kPanelRows, kPackedColumns = 16 * kTileColumns;
 
 constexpr int64_t whole_tiles(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 struct PackedSizes {
-  int64_t rows, columns, depth;  // rows and columns: of whole tiles
+  int64_t rows, columns, depth;  // rows and columns are rounded up to whole tiles
   int64_t of_a() const { return rows * depth; }
   int64_t of_b() const { return depth * columns; }
 };
@@ -29,7 +30,8 @@ PackedSizes packed_sizes(const Gemm<float>& g) {
           whole_tiles(std::min(g.n, kPackedColumns), kTileColumns), std::min(g.k, kPackedDepth)};
 }
 
-// A, in panels of kPanelRows rows: of each, column by column. Lanes beyond the last row are left.
+// Packs A in panels of kPanelRows rows, column by column within a panel. Lanes beyond the last row
+// are not written.
 [[gnu::target("avx512f")]] void pack_rows(float* to, const Matrix<const float>& a, int64_t rows,
                                           int64_t depth) {
   if (a.row_stride != 1) {
@@ -39,7 +41,7 @@ PackedSizes packed_sizes(const Gemm<float>& g) {
                 std::min(kPanelRows, rows - i), depth);
     return;
   }
-  // Each column is read once from end to end.
+  // Each column is read once, from beginning to end.
   for (int64_t p = 0; p < depth; ++p)
     for (int64_t i = 0; i < rows; i += kPanelRows) {
       const __mmask16 there = lanes_of_last(std::min(kPanelRows, rows - i));
@@ -48,7 +50,8 @@ PackedSizes packed_sizes(const Gemm<float>& g) {
     }
 }
 
-// B, in panels of kTileColumns columns: of each, row by row, with zeros beyond the last column.
+// Packs B in panels of kTileColumns columns, row by row within a panel, with zeros beyond the last
+// column.
 [[gnu::target("avx512f")]] void pack_columns(float* to, const Matrix<const float>& b, int64_t depth,
                                              int64_t columns) {
   for (int64_t j = 0; j < columns; j += kTileColumns, to += depth * kTileColumns) {
@@ -70,7 +73,7 @@ PackedSizes packed_sizes(const Gemm<float>& g) {
   }
 }
 
-// `block` has the sizes, C, and whether to accumulate; a and b are packed.
+// `block` gives the sizes, C, and whether to accumulate; a and b are packed.
 void multiply_block(const Gemm<float>& block, const float* a, const float* b) {
   for (int64_t i = 0; i < block.m; i += kPanelRows)
     for (int64_t j = 0; j < block.n; j += kTileColumns) {

@@ -7,7 +7,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Columns of a window, or of a step's result.
+// A range of columns of a window, or of a step's result.
 struct Columns {
   int64_t begin, end;
 };
@@ -16,7 +16,8 @@ int64_t columns_of(const TensorType& type) {
   return type.shape.size() == 0 ? 1 : type.shape.back();
 }
 
-// The window is columns of the rows of `whole`, from this one on. Nothing: it is not.
+// If the window consists of columns of the rows of `whole`, the first of these columns; otherwise
+// empty.
 std::optional<int64_t> column_in(const GroupWindow& whole, const GroupWindow& window) {
   if (same(whole, window)) return 0;
   const TensorType &w = *whole.type, &p = *window.type;
@@ -31,8 +32,8 @@ std::optional<int64_t> column_in(const GroupWindow& whole, const GroupWindow& wi
   return column;
 }
 
-// Results are computed where they are wanted, from what they are made of: a part of a row asks for
-// those parts of its operands that lie there.
+// Results are computed on demand: a part of a row requests those parts of its operands that lie in
+// the same columns.
 class PartLoops {
  public:
   PartLoops(std::span<const TracedStep> steps, std::span<const GroupStep> later)
@@ -60,8 +61,8 @@ class PartLoops {
   }
 
  private:
-  // What computes an operand of step s: a step before it, and which of its columns the operand's
-  // first is. -1: none does.
+  // The step that computes an operand of step s, and the column of its result at which the operand
+  // begins. -1: none.
   struct Writer {
     int step = -1;
     int64_t column = 0;
@@ -73,7 +74,7 @@ class PartLoops {
     return {};
   }
 
-  // Where elements of the result begin to come from elsewhere.
+  // The columns at which elements of the result begin to come from another source.
   std::set<int64_t> cuts(size_t s) const {
     std::set<int64_t> found;
     const TracedStep& step = steps_[s];
@@ -143,7 +144,7 @@ class PartLoops {
         return result(nest, loop, w, {columns.begin + *column, columns.end + *column});
       if (may_overlap(steps_[w].output, window)) return {};
     }
-    // A part is written before another is read.
+    // A part is written before the next part is read.
     for (const size_t w : wanted_)
       if (may_overlap(steps_[w].output, window)) return {};
     const auto place = nest.place_of(window, columns.begin);
@@ -156,7 +157,7 @@ class PartLoops {
   std::span<const TracedStep> steps_;
   std::span<const GroupStep> later_;
   std::vector<size_t> wanted_;                           // steps whose results are written
-  std::map<std::pair<size_t, int64_t>, int32_t> known_;  // nodes of this part
+  std::map<std::pair<size_t, int64_t>, int32_t> known_;  // nodes of the current part
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Pointwise steps around concatenations and scatters of slices along the last dim, as rotary
-// embeddings have them: a loop for each part of a row in which every element comes from the same
-// operands.
+// Pointwise steps combined with concatenations and scatters of slices along the last dim, as in
+// rotary embeddings. There is one loop for each part of a row in which all elements come from the
+// same operands.
 #pragma once
 #include "runtime/cpu/loop_nest.h"
 
 namespace shw::runtime::cpu {
 
-// `later`: the steps of the group after these. Nothing: they cannot be done so.
+// `later`: the steps of the group after these. Empty: the steps cannot be compiled in this form.
 std::optional<LoopNest> loops_by_part(std::span<const TracedStep> steps,
                                       std::span<const GroupStep> later);
 

@@ -9,8 +9,8 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Parts along the last dim, in the order of their begin, without gaps; what is between them is of
-// input 0 if that is the ground. Empty: they are not so, or not all is f32, or bf16.
+// The parts along the last dim, in order, without gaps; with ground kInput, input 0 fills the gaps.
+// Empty: the parts do not have this form, or the tensors are not all f32 or all bf16.
 std::vector<RowPart> row_parts_of(const KernelArgs& args, const std::vector<Part>& parts,
                                   Ground ground) {
   const TensorType& out = *args.outputs[0];

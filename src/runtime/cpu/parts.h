@@ -1,5 +1,5 @@
-// Kernels that lay tensors into parts of another: cat, stack, the scatters and backwards of slice
-// and select.
+// Kernels that copy tensors into parts of a result: cat, stack, the scatters, and the backward
+// steps of slice and select.
 #pragma once
 #include <vector>
 

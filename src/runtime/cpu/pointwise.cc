@@ -8,15 +8,15 @@ namespace shw::runtime::cpu {
 namespace {
 
 constexpr int64_t kConverted = 1024;                // elements that are converted at a time
-constexpr size_t kFixed = static_cast<size_t>(-1);  // among operand numbers: the fixed operand
+constexpr size_t kFixed = static_cast<size_t>(-1);  // operand number of the fixed operand
 
-// One operand, or the result, as rows of T.
+// An operand, or the result, as rows of T.
 template <class T>
 struct RowAccess {
   LoadRow<T> load = nullptr;
   StoreRow<T> store = nullptr;
   int64_t stride_bytes = 0;
-  bool direct = false;  // memory holds plain rows of T
+  bool direct = false;  // memory holds contiguous rows of T
   bool scalar() const { return stride_bytes == 0; }
 
   RowAccess() = default;
@@ -79,7 +79,8 @@ class PointwiseKernel final : public HostKernel, public TracedKernel {
       return {};  // such a kernel has no formula
   }
 
-  // The loop that takes one operand as a number, if the other one and the result are plain rows.
+  // The loop for one operand that is a number, if the other operand and the result are contiguous
+  // rows.
   RowFunction<T, N> loop_with_number(const std::array<Dtype, N + 1>& dtypes) const {
     if constexpr (N == 2)
       for (const size_t number : {size_t{1}, size_t{2}})
@@ -89,8 +90,9 @@ class PointwiseKernel final : public HostKernel, public TracedKernel {
     return nullptr;
   }
 
-  // Short rows that lie apart, as those of one head among others, no hardware foresees. The
-  // distance to the row that is fetched meanwhile; 0: none.
+  // The distance in bytes to the row that is prefetched; 0: none. Prefetch is needed for short rows
+  // with gaps between them, such as those of one head among others: the hardware prefetcher does
+  // not predict them.
   int64_t rows_ahead(size_t o) const {
     constexpr int64_t kRows = 8, kShortBytes = 512;
     if (loop_.rank == 0 || row_bytes() > kShortBytes || !rows_[o].direct) return 0;
@@ -143,19 +145,19 @@ class PointwiseKernel final : public HostKernel, public TracedKernel {
 
   PointwiseOp<N> op_;
   StridedLoop loop_;
-  // Places of the operands and the result among the step's buffers.
+  // Numbers of the operands and the result among the step's buffers.
   std::array<size_t, N> operands_;
   size_t result_;
   T fixed_;
   std::array<RowAccess<T>, N + 1> rows_;  // the result, then the operands
   bool all_scalar_ = true;
   bool in_f32_ = false;  // computed, and compiled loops read all operands and write the result
-  int64_t chunk_ = kConverted;  // a whole row where no buffer is used
+  int64_t chunk_ = kConverted;  // a whole row if no buffer is used
   std::array<int64_t, N + 1> ahead_bytes_{};
-  RowFunction<T, N> plain_ = nullptr;  // of rows that need no buffer; null: some do
+  RowFunction<T, N> plain_ = nullptr;  // for rows that need no buffer; null: some rows do
 };
 
-// The dtype whose elements in memory are values of compute type T.
+// The dtype whose stored elements are values of compute type T.
 template <class T>
 constexpr Dtype dtype_of() {
   for (Dtype d : {Dtype::kF32, Dtype::kF64, Dtype::kI64})
@@ -228,7 +230,8 @@ Scalar scalar_attr(const Attrs& attrs, AttrKey key, int64_t otherwise) {
   if (const auto* i = std::get_if<int64_t>(value)) return {static_cast<double>(*i), *i};
   if (const auto* b = std::get_if<bool>(value)) return {*b ? 1.0 : 0.0, *b ? 1 : 0};
   if (const auto* d = std::get_if<double>(value)) {
-    // Integers take a number with a fraction only where the types promise that it has none.
+    // An integer operand may be combined with a fractional number only if the types guarantee that
+    // the fraction is 0.
     const double bounded = std::clamp(*d, -0x1p62, 0x1p62);
     return {*d, bounded == bounded ? static_cast<int64_t>(bounded) : 0};
   }

@@ -1,12 +1,13 @@
-// Pointwise kernels with broadcasting: an operation on values makes a kernel on tensors.
+// Pointwise kernels with broadcasting: make a kernel on tensors from an operation on values.
 //
-// An operation is a small functor over the compute types of rows.h that it can do. Rows are taken
-// in chunks that stay in the first-level cache: operands that are not already plain rows of the
-// compute type are converted into a buffer first, and one value for a whole row is repeated there,
-// so that there is one flat loop per operation and type, which the compiler vectorises (and two in
-// f32 where one of two operands is such a value). Only that loop is compiled for each operation;
-// the kernel around it (pointwise.cc) exists once per compute type and calls the loop through a
-// pointer, once a chunk. That keeps the library small.
+// An operation is a small functor, defined for the compute types of rows.h that it supports. Rows
+// are processed in chunks that fit in the first-level cache. An operand that is not a contiguous
+// row of the compute type is first converted into a buffer; a single value for the whole row is
+// repeated there. So each operation and type needs only one flat loop, which the compiler
+// vectorises. (f32 operations of two operands have two more loops, for one operand that is a single
+// value.) Only that loop is compiled for each operation. The kernel around it (pointwise.cc) exists
+// once per compute type, and calls the loop through a pointer once per chunk. This keeps the
+// library small.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace shw::runtime::cpu {
 
-// A chunk of each operand.
+// The current chunk of each operand.
 template <class T, size_t N>
 using OperandRows = std::array<const T*, N>;
 
@@ -30,10 +31,10 @@ using OperandRows = std::array<const T*, N>;
 template <class T, size_t N>
 using RowFunction = void (*)(const void* op, const OperandRows<T, N>& in, int64_t n, T* out);
 
-// Which operand of two is one number for the whole row.
+// Which of two operands is one number for the whole row.
 enum class OneNumber : uint8_t { kNone, kFirst, kSecond };
 
-// An operation with many instructions for an element says so by a type `Long`.
+// A functor with many instructions per element has a member type `Long`.
 template <class T, size_t N, class Op, OneNumber one = OneNumber::kNone>
 void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, T* out) {
   const Op op = *static_cast<const Op*>(functor);  // a copy: writes to `out` cannot change it
@@ -57,7 +58,7 @@ void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, 
   }
 }
 
-// What an operation computes from N operands, recorded.
+// Records the formula of an operation on N operands.
 template <size_t N>
 using TraceFunction = Traced (*)(const void* op, const std::array<Traced, N>& operands);
 
@@ -66,8 +67,8 @@ Traced trace_op(const void* functor, const std::array<Traced, N>& operands) {
   return std::apply(*static_cast<const Op*>(functor), operands);
 }
 
-// An operation of N operands without its type: a copy of the functor, its loop for each compute
-// type, and its formula (null where it is not defined).
+// A type-erased operation of N operands: a copy of the functor, its loop for each compute type, and
+// its formula (each null where it is not defined).
 template <size_t N>
 class PointwiseOp {
  public:
@@ -86,7 +87,8 @@ class PointwiseOp {
   RowFunction<T, N> loop() const {
     return std::get<RowFunction<T, N>>(loops_);
   }
-  // Of two operands, one of them a number. Null: it is to be repeated, as there is no such loop.
+  // The loop for two operands of which one is a number. Null: there is no such loop, so the number
+  // must be repeated.
   template <class T>
   RowFunction<T, N> loop_with(OneNumber one) const {
     if constexpr (std::is_same_v<T, float>)
@@ -119,11 +121,12 @@ class PointwiseOp {
   std::tuple<RowFunction<float, N>, RowFunction<double, N>, RowFunction<Int, N>,
              RowFunction<Complex, N>>
       loops_;
-  std::array<RowFunction<float, N>, 2> with_number_{};  // the first, the second
+  // The loops with the number as the first and as the second operand.
+  std::array<RowFunction<float, N>, 2> with_number_{};
   TraceFunction<N> trace_ = nullptr;
 };
 
-// A number among the attributes, in a compute type.
+// A numeric attribute, convertible to each compute type.
 struct Scalar {
   double number = 0;
   int64_t integer = 0;
@@ -145,9 +148,9 @@ struct FixedOperand {
   Scalar value;
 };
 
-// The kernel of `op` over the tensors that are inputs number `inputs` of the step; of `fixed`, if
-// given, the input number is ignored. Computed as results of dtype `compute` are; if not given, as
-// this one is. UNIMPLEMENTED where `op` is not defined on that compute type.
+// The kernel of `op` on the step's inputs number `inputs`. For the operand `fixed`, the input
+// number is ignored. The compute type is that of dtype `compute`, by default the result's dtype.
+// UNIMPLEMENTED: `op` is not defined for the compute type.
 template <size_t N>
 Prepared make_pointwise(const KernelArgs& args, const std::array<size_t, N>& inputs,
                         const PointwiseOp<N>& op, std::optional<Dtype> compute = {},

@@ -12,7 +12,7 @@ struct ProcessWorkers::Made {
 ProcessWorkers::ProcessWorkers() : made_(new Made) {}
 
 ProcessWorkers::~ProcessWorkers() {
-  // Those of a parent stay: their threads cannot be joined here.
+  // Workers of a parent process are not destroyed: their threads cannot be joined here.
   if (const Made* made = made_; made->process == ::getpid()) delete made;
 }
 

@@ -1,5 +1,5 @@
-// Workers that CPU devices share, for each process its own. A forked child has the parent's memory
-// and none of its threads: there, workers of the parent serve nobody.
+// Workers that CPU devices share within a process. A forked child has the parent's memory but none
+// of its threads, so the parent's workers cannot be used there: the child gets its own.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -15,7 +15,8 @@ class ProcessWorkers {
   ProcessWorkers(const ProcessWorkers&) = delete;
   ProcessWorkers& operator=(const ProcessWorkers&) = delete;
 
-  // Of this process. Any thread; takes no lock, which another thread of the parent might have held.
+  // The workers of this process. Any thread. Takes no lock, because another thread of the parent
+  // might have held it during the fork.
   std::shared_ptr<Workers> get();
 
  private:

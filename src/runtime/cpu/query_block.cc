@@ -17,7 +17,8 @@ Matrix<T> part_of(const Matrix<T>& x, int64_t row, int64_t column = 0) {
 template <class T>
 QueryBlock<T>::QueryBlock(const VisibleKeys& visible, int64_t first, int64_t rows, bool all)
     : rows_(rows), keys_(visible.of_block(first, rows)) {
-  // Of more keys the triangle is a small part, and what is read for all queries together counts.
+  // With more keys the triangle is a small part of the work, and reading data once for all queries
+  // matters more.
   constexpr int64_t kMostKeys = 512;
   triangle_ = !all && rows % kStep == 0 && n() >= rows && n() <= kMostKeys;
   for (int64_t r = 0; triangle_ && r < rows; r += kStep) {
@@ -30,7 +31,7 @@ template <class T>
 void QueryBlock<T>::times_keys(const Matrix<const T>& x, const Matrix<const T>& keys, int64_t width,
                                T* out) const {
   const Matrix<T> to{out, n(), 1};
-  // Whole vectors of keys are as much work as parts of them.
+  // Whole vectors of keys take no more time than partial ones.
   const auto whole = [&](int64_t count) {
     return std::min((count + kLanesOfVector - 1) / kLanesOfVector * kLanesOfVector, n());
   };

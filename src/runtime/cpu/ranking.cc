@@ -20,7 +20,7 @@ class Ranking final : public HostKernel {
     if (args.outputs[0]) store_value_ = store_row<T>(args.outputs[0]->dtype);
     if (args.outputs[1]) store_place_ = store_row<Int>(args.outputs[1]->dtype);
   }
-  // A line's elements, their places, and then as many elements in order.
+  // The workspace: a line's elements, their indices, and room for the sorted elements.
   int64_t workspace_bytes() const override {
     return lines_.count[0] * static_cast<int64_t>(2 * sizeof(T) + sizeof(Int) + sizeof(T));
   }

@@ -1,4 +1,4 @@
-// Sorting along a dim, as runtime/ranking_shape.h says.
+// Sorting along a dim (runtime/ranking_shape.h).
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/ranking_shape.h"

@@ -12,12 +12,12 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kResults = 512;   // that advance side by side
+constexpr int64_t kResults = 512;   // number of results that are accumulated side by side
 constexpr int64_t kRowChunk = 512;  // elements of a row that are converted at a time
 constexpr int64_t kRowsTogether = 4;
-constexpr int64_t kRowLanes = 8;  // partial results of a row, so that it vectorises
+constexpr int64_t kRowLanes = 8;  // partial results per row, so that it vectorises
 
-// What each kind of reduction begins with, and makes of two.
+// Each kind of reduction: its initial value, and how two values are combined.
 struct Add {
   template <class A>
   static A start() {
@@ -49,12 +49,12 @@ struct Choose {
   }
   static Int join(Int a, Int b) { return (a < b) == kLargest ? b : a; }
   template <std::floating_point F>
-  static F join(F a, F b) {  // NaN where either is
+  static F join(F a, F b) {  // NaN if either operand is NaN
     const F chosen = (a < b) == kLargest ? b : a;
     return a != a ? a : b != b ? b : chosen;
   }
 };
-template <bool kOne>  // true: one is enough; of zeros and ones
+template <bool kOne>  // true: any; false: all; the values are 0 or 1
 struct Truth {
   template <class A>
   static A start() {
@@ -63,17 +63,19 @@ struct Truth {
   static Int join(Int a, Int b) { return {kOne ? a.v | b.v : a.v & b.v}; }
 };
 
-// The inner loops of one kind of reduction: `Value` is what elements are loaded as, `Sum` what they
-// are taken together in. Only these are compiled for every kind; the walk over the input exists
-// once for each pair of types.
+// The inner loops of one kind of reduction. `Value` is the type of loaded elements, `Sum` the type
+// of accumulators. Only these loops are compiled for every kind; the code that iterates over the
+// input exists once for each pair of types.
 template <class Value, class Sum>
 struct InnerLoops {
   Sum start;
-  // One of each row to a sum: of kRowsTogether rows that lie `pitch` values apart, or of one.
+  // Adds one element of each row to a sum: of kRowsTogether rows at a distance of `pitch` values,
+  // or of one row.
   void (*each_of_rows)(const Value* values, int64_t pitch, int64_t n, Sum* sums);
   void (*each)(const Value* values, int64_t n, Sum* sums);
-  void (*lanes)(const Value* values, int64_t n, Sum* sums);  // in turn to kRowLanes sums
-  void (*fold)(Sum* sums);                                   // those to the first
+  // Adds values to kRowLanes sums in turn.
+  void (*lanes)(const Value* values, int64_t n, Sum* sums);
+  void (*fold)(Sum* sums);  // adds these sums to the first
 };
 
 template <class Op, class Value, class Sum>
@@ -81,7 +83,8 @@ void join_each(const Value* values, int64_t n, Sum* sums) {
   vector_loop(n, [=](int64_t i) { sums[i] = Op::join(sums[i], static_cast<Sum>(values[i])); });
 }
 
-// Row after row, so the sums are those of join_each, but they are loaded and stored only once.
+// Adds row after row, so the sums are those of join_each, but each sum is loaded and stored only
+// once.
 template <class Op, class Value, class Sum>
 void join_rows_together(const Value* values, int64_t pitch, int64_t n, Sum* sums) {
   const Value *a = values, *b = a + pitch, *c = b + pitch, *d = c + pitch;
@@ -93,7 +96,8 @@ void join_rows_together(const Value* values, int64_t pitch, int64_t n, Sum* sums
 
 template <class Op, class Value, class Sum>
 void join_lanes(const Value* values, int64_t n, Sum* sums) {
-  // One iteration, for the wide vectors; inlined into each of the loop's versions.
+  // A loop of one iteration, to be compiled for wide vectors; inlined into each version of the
+  // loop.
   vector_loop(
       1, [=](int64_t) __attribute__((always_inline)) {
         Sum lanes[kRowLanes];  // in registers: no write to `sums` could change `values`
@@ -120,7 +124,7 @@ InnerLoops<Value, Sum> inner_loops() {
           join_lanes<Op, Value, Sum>, fold_lanes<Op, Sum>};
 }
 
-// Whether elements are zero: 0 and 1 of elements of `dtype`, which are loaded as T.
+// Converts elements of `dtype` to 0 (zero) or 1 (not zero), loaded as T.
 using LoadTruth = void (*)(Dtype dtype, const std::byte* from, int64_t stride, int64_t n, Int* to);
 
 template <class T>
@@ -140,8 +144,8 @@ void load_truth(Dtype dtype, const std::byte* from, int64_t stride, int64_t n, I
 template <class Value, class Sum>
 class ReductionKernel final : public HostKernel, public TracedKernel {
  public:
-  // `divisor`: of the results; negative: none. `load_truth`: null where elements are taken as they
-  // are.
+  // `divisor`: divides the results; negative: no division. `load_truth`: null if elements are used
+  // unchanged.
   ReductionKernel(const ReducedDims& dims, const KernelArgs& args,
                   const InnerLoops<Value, Sum>& inner, int64_t divisor,
                   LoadTruth load_truth = nullptr)
@@ -156,7 +160,8 @@ class ReductionKernel final : public HostKernel, public TracedKernel {
     kept_ = make_loop(dims.kept, kept);
     const Dims reduced[1] = {dims.reduced_in};
     reduced_ = make_loop(dims.reduced, reduced);
-    // Of one element each, as where a rank has one of the heads that are added, there is no row.
+    // If each result has a single element, as when a rank has one of the heads that are added,
+    // there is no row.
     side_by_side_ = kept_.row_size > 1 &&
                     (dims.count == 1 || kept_.row_stride_bytes[0] < reduced_.row_stride_bytes[0]);
     const StridedLoop& inner_loop = side_by_side_ ? kept_ : reduced_;
@@ -164,7 +169,7 @@ class ReductionKernel final : public HostKernel, public TracedKernel {
               inner_loop.row_stride_bytes[0] == static_cast<int64_t>(sizeof(Value));
   }
 
-  // Said of sums of f32 along the last dims of the operand, which stay with size 1.
+  // For f32 sums over the last dims of the operand, which stay with size 1.
   void set_sums_rows(size_t dims) { row_dims_ = dims; }
   const TracedKernel* traced() const override { return row_dims_ > 0 ? this : nullptr; }
   size_t row_dims() const override { return row_dims_; }
@@ -195,7 +200,7 @@ class ReductionKernel final : public HostKernel, public TracedKernel {
   }
 
  private:
-  // n elements where they are, or loaded into `room`.
+  // The n elements in place, or loaded into `room`.
   const Value* values(const std::byte* from, int64_t stride, int64_t n, Value* room) const {
     if (direct_) return reinterpret_cast<const Value*>(from);
     if constexpr (std::is_same_v<Value, Int>) {
@@ -251,7 +256,7 @@ class ReductionKernel final : public HostKernel, public TracedKernel {
   size_t row_dims_ = 0;
 };
 
-// A complex tensor as one of f32 with a last dim of 2.
+// A complex tensor as an f32 tensor with a last dim of size 2.
 Result<TensorType> as_real(const TensorType& type) {
   if (type.rank() == kMaxRank)
     return unimplemented("the sum of a complex tensor of rank " + std::to_string(kMaxRank));
@@ -279,8 +284,8 @@ Result<TensorType> as_real(const TensorType& type) {
   return prepare_reduction({inputs, outputs, attrs, args.mesh, args.rank}, reduction);
 }
 
-// How many dims at the end are reduced and stay with size 1, if those are all that are reduced; 0:
-// they are not, or there are more elements than f32 counts.
+// The number of trailing dims that are reduced and stay with size 1, if no other dims are reduced.
+// 0: other dims are reduced, or there are more elements than f32 can count.
 size_t last_dims(const KernelArgs& args, const ReducedDims& dims) {
   constexpr int64_t kMostElements = 1 << 24;
   const Dims &in = args.inputs[0]->shape, &out = args.outputs[0]->shape;
@@ -291,7 +296,7 @@ size_t last_dims(const KernelArgs& args, const ReducedDims& dims) {
   return count;
 }
 
-// Numbers: reals in f64, integers in int64.
+// Reductions that accumulate: reals in f64, integers in int64.
 template <class Op>
 [[gnu::cold]] Prepared prepare_numbers(const KernelArgs& args, const ReducedDims& dims,
                                        int64_t divisor = -1) {
@@ -313,7 +318,7 @@ template <class Op>
                        std::string(dtype_name(out)));
 }
 
-// One of the elements: exact in the type that they are loaded as.
+// Reductions that select an element: exact in the type in which elements are loaded.
 template <bool kLargest>
 [[gnu::cold]] Prepared prepare_choice(const KernelArgs& args, const ReducedDims& dims) {
   using Op = Choose<kLargest>;
@@ -345,7 +350,7 @@ template <class Op>
     case Reduction::kSum:
       return prepare_numbers<Add>(args, dims);
     case Reduction::kMean:
-      // Of nothing: NaN, as 0 / 0 is.
+      // The mean of no elements is NaN, like 0 / 0.
       return prepare_numbers<Add>(args, dims, dims.count);
     case Reduction::kProduct:
       return prepare_numbers<Multiply>(args, dims);

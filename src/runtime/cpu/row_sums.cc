@@ -9,9 +9,9 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kLanes = 16;  // independent accumulators of a row
+constexpr int64_t kLanes = 16;  // independent accumulators per row
 
-// Calls run() compiled for wide vectors where the machine has them: a loop of one iteration.
+// Calls run() in a version for wide vectors if the machine has them: a loop of one iteration.
 template <class Run>
 void in_wide_vectors(const Run& run) {
   vector_loop(

@@ -1,4 +1,5 @@
-// The largest element of a row, and sums over rows, in lanes side by side so that they vectorise.
+// The maximum of a row and sums over rows, computed in parallel lanes so that they vectorise. T is
+// float or double.
 #pragma once
 #include <cstdint>
 
@@ -12,11 +13,11 @@ T row_sum(const T* x, int64_t n);
 template <class T>
 T row_product(const T* x, const T* y, int64_t n);  // the sum of x[i] · y[i]
 
-// The same with the terms and their sum in f64.
+// The same with terms and sums in f64.
 template <class T>
 double wide_sum(const T* x, int64_t n);
 template <class T>
-double wide_squares(const T* x, double mean, int64_t n);  // of (x[i] − mean)²
+double wide_squares(const T* x, double mean, int64_t n);  // the sum of (x[i] − mean)²
 template <class T>
 double wide_product(const T* x, const T* y, int64_t n);
 

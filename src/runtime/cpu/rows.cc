@@ -12,7 +12,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Storage formats that are not arithmetic types of C++.
+// Storage formats without an arithmetic type in C++.
 struct Bf16 {
   uint16_t bits;
 };
@@ -36,7 +36,7 @@ int64_t to_integer(double x) {
   return static_cast<int64_t>(x);
 }
 
-// T from one stored element.
+// Converts a stored element to T.
 template <class T, class S>
 T widen(S s) {
   if constexpr (std::is_same_v<T, S>) {
@@ -65,7 +65,7 @@ T widen(S s) {
   }
 }
 
-// One stored element from T.
+// Converts T to a stored element.
 template <class S, class T>
 S narrow(T t) {
   if constexpr (std::is_same_v<S, T>) {
@@ -122,8 +122,8 @@ void store(const T* from, int64_t n, std::byte* to, int64_t stride) {
   }
 }
 
-// 8-bit floats pass through f32, which holds all of them. A loop for each type of number would be
-// 13 KB of code.
+// 8-bit floats are converted via f32, which represents all of them exactly. A loop for each pair of
+// types would take 13 KB of code.
 template <class S>
 concept Float8 = std::is_same_v<S, F8E4M3> || std::is_same_v<S, F8E5M2>;
 constexpr int64_t kFloatsAtATime = 256;

@@ -1,9 +1,9 @@
-// Rows of elements between memory and registers: what a kernel computes in, and conversions of rows
-// between that and every dtype.
+// Loads and stores rows of elements, with conversion between each dtype and the type in which a
+// kernel computes.
 //
-// A kernel computes in one of four types: f32 (for f32, bf16, f16 and 8-bit floats: one rounding at
-// the end), f64, int64 (all integers and bool; overflow wraps when it is stored) and complex. Which
-// one, its output says.
+// A kernel computes in one of four types: f32 (for f32, bf16, f16 and 8-bit floats: rounded once at
+// the end), f64, int64 (all integers and bool; an overflow wraps when the value is stored) and
+// complex. The output's dtype determines the type.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Complex {
   }
 };
 
-// An integer whose arithmetic wraps.
+// An integer with wrap-around arithmetic.
 struct Int {
   int64_t v = 0;
   friend Int operator+(Int a, Int b) { return of(a.u() + b.u()); }
@@ -38,8 +38,8 @@ struct Int {
   static Int of(uint64_t u) { return {static_cast<int64_t>(u)}; }
 };
 
-// Room for elements that are written before they are read. An array of Int or Complex would be
-// cleared first, for every short row that passes through it.
+// Uninitialised storage for elements that are written before they are read. A plain array of Int or
+// Complex would be zero-initialised for every short row.
 template <class T, size_t n>
 class Room {
  public:
@@ -49,7 +49,7 @@ class Room {
   alignas(64) std::byte bytes_[n * sizeof(T)];
 };
 
-// Calls f(T{}) with the type that results of `dtype` are computed in.
+// Calls f(T{}) with the compute type of results of `dtype`.
 template <class F>
 decltype(auto) with_compute_type(Dtype dtype, F&& f) {
   switch (dtype) {
@@ -68,7 +68,7 @@ decltype(auto) with_compute_type(Dtype dtype, F&& f) {
   }
 }
 
-// What compiled loops (codegen/) read and write.
+// The dtypes that compiled loops (codegen/) read and write.
 constexpr bool in_compiled_loops(Dtype dtype) {
   return dtype == Dtype::kF32 || dtype == Dtype::kBF16;
 }
@@ -86,9 +86,9 @@ using LoadRow = void (*)(const std::byte* from, int64_t stride_bytes, int64_t n,
 template <class T>
 using StoreRow = void (*)(const T* from, int64_t n, std::byte* to, int64_t stride_bytes);
 
-// Never null for a known dtype. A conversion that loses something does what ATen does: complex to
-// real drops the imaginary part, to bool asks "is it not zero", real to integer rounds towards zero
-// (and, where C++ leaves it open, saturates; NaN becomes 0).
+// Never null for a known dtype. Lossy conversions follow ATen: complex to real drops the imaginary
+// part; conversion to bool tests for nonzero; real to integer rounds towards zero. Where C++ leaves
+// the last one undefined, it saturates, and NaN becomes 0.
 template <class T>
 LoadRow<T> load_row(Dtype dtype);
 template <class T>

@@ -10,7 +10,7 @@
 
 namespace shw::runtime::cpu {
 
-// T: what elements are loaded and stored as. Join: how they are taken together.
+// T: the type in which elements are loaded and stored. Join: combines two values.
 template <class T, class Join>
 class Running final : public HostKernel {
  public:

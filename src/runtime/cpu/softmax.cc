@@ -14,7 +14,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Σ e^(x − most), of which a part is in memory at a time.
+// Σ e^(x − most), computed with a part of the line in memory at a time.
 template <class T>
 double sum_of_exp(const T* x, int64_t n, T most) {
   constexpr int64_t kChunk = 512;
@@ -28,8 +28,8 @@ double sum_of_exp(const T* x, int64_t n, T most) {
   return sum;
 }
 
-// Subtracting the largest element first changes nothing but keeps e^x in range. A line of −∞ alone
-// gives NaN, as in ATen.
+// Subtracting the largest element first does not change the result, and keeps e^x in range. A line
+// that consists only of −∞ gives NaN, as in ATen.
 template <class T>
 void softmax(T* x, int64_t n, Softmax kind) {
   const T most = row_max(x, n);
@@ -43,7 +43,7 @@ void softmax(T* x, int64_t n, Softmax kind) {
   vector_loop(n, [=](int64_t i) { x[i] = x[i] * scale; });
 }
 
-// Into `grad`; y is what the forward op gave.
+// Writes the result to `grad`; y is the result of the forward op.
 template <class T>
 void backward(T* grad, const T* y, int64_t n, Softmax kind) {
   if (kind == Softmax::kLog) {
@@ -55,7 +55,7 @@ void backward(T* grad, const T* y, int64_t n, Softmax kind) {
   vector_loop(n, [=](int64_t i) { grad[i] = y[i] * (grad[i] - sum); });
 }
 
-// N − 1 inputs, one result.
+// A kernel with N − 1 inputs and one result.
 template <class T, size_t N>
 class SoftmaxKernel final : public HostKernel {
  public:

@@ -1,4 +1,4 @@
-// Softmax, its logarithm, and their backwards: one line at a time, sums in f64.
+// Softmax, its logarithm, and their backward steps: one line at a time, with sums in f64.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 

@@ -18,20 +18,20 @@ namespace shw::runtime::cpu {
 
 namespace {
 
-// A block of A takes 768 KiB, half of the second-level cache of any machine with the unit, and is
-// read again for each panel of B, 96 KiB. A deeper block reads C more rarely.
+// A block of A has 768 KiB, half of the second-level cache of any machine with the unit. It is read
+// again for each panel of B, which has 96 KiB. A deeper block would read C less often.
 constexpr int64_t kBlockDepth = 512, kBlockRows = 256, kBlockColumns = 2048;
-// Copies pay where each number enters so many products: measured, as fast as vectors at 50 of the
-// rows and columns of C, by half of their harmonic mean.
+// Packing pays off if each number is used in at least this many products. Measured: as fast as
+// vector units at 50. The reuse is half of the harmonic mean of the rows and columns of C.
 constexpr int64_t kLeastReuse = 64, kLeastDepth = 32;
 
-// Of equal blocks that are no deeper than kBlockDepth.
+// Divides the depth into equal blocks of at most kBlockDepth.
 int64_t block_depth(int64_t k) {
   const int64_t blocks = std::max<int64_t>(num_blocks(k, kBlockDepth), 1);
   return num_blocks(num_blocks(k, blocks), kStepDepth) * kStepDepth;
 }
 
-// 32 × 32 results, of panels.
+// The panels of 32 × 32 results.
 struct Panels {
   const uint32_t *a, *b;
   int64_t steps;
@@ -40,11 +40,11 @@ struct Panels {
   bool accumulate;
 };
 
-// GCC does not know that loads and stores of tiles touch memory.
+// A compiler barrier: GCC does not know that loads and stores of tiles access memory.
 inline void settle_memory() { asm volatile("" ::: "memory"); }
 
-// Tile registers: results 0 to 3, A 4 and 5, B 6 and 7. Each function loads a part of one operand,
-// or of both, and adds its products by what is there of the other.
+// Tile registers: 0 to 3 hold results, 4 and 5 A, 6 and 7 B. Each function loads a part of one
+// operand, or of both, and adds its products with the loaded part of the other.
 constexpr int64_t kTileRowBytes = 64;
 
 SHW_MATRIX_UNIT inline void multiply_both(const uint32_t* a, const uint32_t* b) {
@@ -74,9 +74,9 @@ SHW_MATRIX_UNIT inline void multiply_by_a(const uint32_t* a) {
   _tile_dpbf16ps(3, 5, 7);
 }
 
-// Of numbers that have kA and kB parts. Products of parts i and j are needed where i + j < 3. They
-// go from part to part of one operand, so that few are loaded twice, and the largest product comes
-// last: so a number by one is that number, to the last bit, and a single term is rounded once.
+// For numbers with kA and kB parts. Products of parts i and j are needed if i + j < 3. The order
+// changes one operand's part at a time, so that few parts are loaded twice. The largest product
+// comes last. So a product with 1 is exact to the last bit, and a single term is rounded once.
 template <int kA, int kB>
 SHW_MATRIX_UNIT void multiply_panels(const Panels& p) {
   constexpr int64_t kPartWords = kPanelTiles * kTileWords;
@@ -127,7 +127,7 @@ MultiplyPanels multiply_for(const SplitContents& a, const SplitContents& b) {
   return kAll[a.parts - 1][b.parts - 1];
 }
 
-// Results at the edge of C, through memory that has room for whole panels.
+// Computes results at the edge of C via memory that has room for whole panels.
 void multiply_at_edge(MultiplyPanels multiply, Panels p, int64_t rows, int64_t columns) {
   float whole[kPanelLanes * kPanelLanes];
   float* const c = p.c;
@@ -146,7 +146,7 @@ void multiply_at_edge(MultiplyPanels multiply, Panels p, int64_t rows, int64_t c
   for (int64_t i = 0; i < rows; ++i) std::memcpy(row(i), whole + i * kPanelLanes, bytes);
 }
 
-// `block` has the sizes, C, and whether to accumulate; a and b are packed.
+// `block` gives the sizes, C, and whether to accumulate; a and b are packed.
 void multiply_block(const Gemm<float>& block, const uint32_t* a, const uint32_t* b,
                     MultiplyPanels multiply) {
   const int64_t words = panel_words(block.k);
@@ -169,7 +169,7 @@ void multiply_block(const Gemm<float>& block, const uint32_t* a, const uint32_t*
   }
 }
 
-// All eight tile registers as whole ones, on this thread, while it lives.
+// Configures all eight tile registers with full size on this thread, during its lifetime.
 class TileRegisters {
  public:
   SHW_MATRIX_UNIT TileRegisters() { _tile_loadconfig(&kLayout); }
@@ -187,8 +187,8 @@ class TileRegisters {
       1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
 };
 
-// Whether the processor has the unit and the system lets this process use it: Linux wants to be
-// asked, as it then saves the registers.
+// Whether the processor has the unit, and the system lets this process use it. Linux requires a
+// request by the process, because it then saves the registers.
 bool ask_for_matrix_unit() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kBf16Tiles = 1U << 22, kTiles = 1U << 24, kVectorsOfBf16 = 1U << 5;
@@ -211,7 +211,7 @@ struct SplitSizes {
   int64_t of_a, of_b;
 };
 SplitSizes split_sizes(int64_t m, int64_t n, int64_t k) {
-  // Of a whole block: a product with fewer terms takes no more.
+  // Sized for a whole block, so that a product with fewer terms needs no more.
   const int64_t panel = panel_words(std::min(k, kBlockDepth));
   const auto words = [&](int64_t lanes, int64_t most) {
     return num_blocks(std::min(lanes, most), kPanelLanes) * panel;
@@ -219,7 +219,7 @@ SplitSizes split_sizes(int64_t m, int64_t n, int64_t k) {
   return {words(m, kBlockRows), words(n, kBlockColumns)};
 }
 
-constexpr int64_t kLineWords = 16;  // of the caches
+constexpr int64_t kLineWords = 16;  // words per cache line
 
 template <class G>
 int64_t scratch_of(const G& g) {
@@ -231,8 +231,8 @@ int64_t scratch_of(const G& g) {
   return sizes.of_a + sizes.of_b + kLineWords;
 }
 
-// `whole` has the sizes, C, and whether to accumulate; it has A and B as well where there is a
-// `plain` to multiply blocks of it.
+// `whole` gives the sizes, C, and whether to accumulate. It also has A and B if `plain` is given,
+// which multiplies blocks of them.
 template <class T>
 void multiply_all(const Gemm<float>& whole, const Matrix<const T>& a, const Matrix<const T>& b,
                   void (*plain)(const Gemm<float>&)) {

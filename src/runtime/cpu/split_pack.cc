@@ -15,7 +15,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Collects that over vectors.
+// Accumulates SplitContents over vectors.
 struct Seen {
   __m512i most, middle, low;
 
@@ -95,14 +95,14 @@ SHW_MATRIX_UNIT void transpose_tile(uint32_t* to, const uint32_t* from) {
   }
 }
 
-// 16 numbers that lie one after another, of which `count` are there; the others are 0.
+// 16 contiguous numbers, of which the first `count` exist; the others become 0.
 SHW_MATRIX_UNIT inline __m512 load(const float* from, int64_t count) {
   if (count >= kTileLanes) return _mm512_loadu_ps(from);
   return count <= 0 ? _mm512_setzero_ps()
                     : _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1), from);
 }
 
-// 16 numbers side by side with the 16 of the next row of the depth, in pairs.
+// 16 numbers, paired with the 16 numbers of the next row of the depth.
 SHW_MATRIX_UNIT inline __m512i in_pairs(__m512i both) {
   alignas(64) static constexpr uint16_t kBeside[] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                                      21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
@@ -110,7 +110,8 @@ SHW_MATRIX_UNIT inline __m512i in_pairs(__m512i both) {
   return _mm512_permutexvar_epi16(_mm512_load_si512(kBeside), both);
 }
 
-// One row of a tile for each part, as it lies in memory. kPair: the numbers of a pair lie apart.
+// One row of a tile for each part, with the numbers in the order of memory. kPair: the numbers of a
+// pair are not adjacent.
 template <TileRow kInMemory>
 SHW_MATRIX_UNIT inline Split make_row(const SplitOperand<float>& x, int64_t i, int64_t lanes,
                                       int64_t depth, Seen& seen) {
@@ -128,13 +129,13 @@ SHW_MATRIX_UNIT inline Split make_row(const SplitOperand<float>& x, int64_t i, i
   }
 }
 
-// The lowest `count` of 32 bits.
+// A mask of the lowest `count` of 32 bits.
 inline uint32_t lowest_bits(int64_t count) {
   return count >= 32 ? ~0U : count <= 0 ? 0 : (1U << count) - 1;
 }
 
-// The same of bf16, which are their own first part. Infinities and NaNs are as they should be:
-// there are no further parts by which they are multiplied.
+// The same for bf16 numbers, which have only the first part. Infinities and NaNs need no special
+// treatment, because there are no further parts to multiply with.
 template <TileRow kInMemory>
 SHW_MATRIX_UNIT inline Split make_row(const SplitOperand<uint16_t>& x, int64_t i, int64_t lanes,
                                       int64_t depth, Seen&) {
@@ -151,7 +152,7 @@ SHW_MATRIX_UNIT inline Split make_row(const SplitOperand<uint16_t>& x, int64_t i
   }
 }
 
-// The tiles of 16 lanes for one step of the depth, one for each part, kPanelTiles tiles apart.
+// The tiles of 16 lanes for one step of the depth: one tile for each part, kPanelTiles tiles apart.
 template <TileRow kInMemory, TileRow kInTile, class T>
 SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const SplitOperand<T>& x, int64_t lanes,
                                 int64_t depth, Seen& seen) {
@@ -171,8 +172,8 @@ SHW_MATRIX_UNIT void pack_tiles(uint32_t* to, const SplitOperand<T>& x, int64_t 
     transpose_tile(to + p * kPartWords, across + p * kTileWords);
 }
 
-// Memory is read line after line: where lanes lie
-// one after another, all of them for one step of the depth.
+// Memory is read line by line: if lanes are contiguous, all lanes are packed for one step of the
+// depth before the next step.
 template <TileRow kInMemory, TileRow kInTile, class T>
 SHW_MATRIX_UNIT SplitContents pack_all(uint32_t* to, const SplitOperand<T>& x, int64_t lanes,
                                        int64_t depth) {

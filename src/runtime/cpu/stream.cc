@@ -27,7 +27,7 @@ CpuStream::CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocat
 CpuStream::~CpuStream() {
   (void)synchronize();
   fault_.remove_listener(this);
-  // From here on nobody wakes the stream; the worker may be about to let go of it.
+  // From here on no thread wakes the stream, but a worker may still be finishing with it.
   while (state_.load(std::memory_order_seq_cst) != State::kIdle) std::this_thread::yield();
   workers_->dismiss();
 }
@@ -100,7 +100,7 @@ void CpuStream::flush() {
   wake();
 }
 
-// After it has queued the stream, which may end soon then, it touches it no more.
+// The stream may be destroyed soon after it has been queued, so it is not accessed after that.
 void CpuStream::wake() noexcept {
   State state = state_.load(std::memory_order_seq_cst);
   while (true) {
@@ -110,7 +110,7 @@ void CpuStream::wake() noexcept {
     } else if (state == State::kServed) {
       if (state_.compare_exchange_weak(state, State::kAgain, std::memory_order_seq_cst)) return;
     } else {
-      return;  // it will look
+      return;  // the worker will check again
     }
   }
 }
@@ -182,7 +182,7 @@ bool CpuStream::has_reached(const CpuEvent& event, uint64_t record) {
     if (is_registered_) return false;
     waiter_.record = record;
     is_registered_ = event.add(waiter_);
-    // A fault raised since then has woken this stream, so it will look again.
+    // A fault that was raised in the meantime has woken this stream, so it will check again.
     if (is_registered_) return false;
   }
   if (is_registered_) event.remove(waiter_);

@@ -1,6 +1,6 @@
-// Streams of the CPU backend: a ring of commands of fixed size, emptied by the device's workers.
+// Streams of the CPU backend: a ring of commands of fixed size, which the device's workers execute.
 //
-// The fast path of everything is one or two atomic operations.
+// The fast path of each operation takes one or two atomic operations.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -19,7 +19,7 @@ class CpuStream final : public Stream,
                         private Workers::Task,
                         private Waker {
  public:
-  // Throws std::system_error: there is no thread.
+  // Throws std::system_error: no thread could be created.
   CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator,
             std::shared_ptr<Workers> workers);
   ~CpuStream() override;
@@ -41,27 +41,28 @@ class CpuStream final : public Stream,
   enum class Kind : uint8_t { kWork, kCopy, kFill, kFree, kRecord, kWait };
   struct Command {
     Kind kind;
-    uint8_t detail;       // fill: the byte. free: log2 of the alignment
-    void* object;         // HostWork or CpuEvent; else the memory that is written or given back
-    const void* operand;  // of work: its buffers. copy: the source
-    uint64_t number;      // of record and wait: the record. Else: bytes
+    uint8_t detail;  // fill: the byte. free: log2 of the alignment
+    // HostWork or CpuEvent; otherwise the memory that is written or freed.
+    void* object;
+    const void* operand;  // work: its buffers; copy: the source
+    uint64_t number;      // record and wait: the record's number; otherwise bytes
   };
 
-  // What a worker may still do with the stream.
+  // Whether the stream is queued with the workers or served by one.
   enum class State : uint8_t {
-    kIdle,    // nothing to do, or it waits: wake() queues it
-    kQueued,  // with the workers
+    kIdle,    // no work, or waiting; wake() queues it
+    kQueued,  // in the queue of the workers
     kServed,
-    kAgain,  // served, and woken meanwhile
+    kAgain,  // served, and woken during that time
   };
 
   void push(const Command& command);
   void serve() noexcept override;
   void wake() noexcept override;
   void on_fault() noexcept override { wake(); }
-  // By the worker that serves the stream.
-  bool go_on();                          // false: there is nothing to do, or the next command waits
-  bool next();                           // takes a command into current_; false: there is none
+  // Called by the worker that serves the stream.
+  bool go_on();                          // false: no command is left, or the next one waits
+  bool next();                           // moves a command to current_; false: there is none
   bool execute(const Command& command);  // false: it waits
   bool work(HostWork& work, void* const* buffers);
   bool has_reached(const CpuEvent& event, uint64_t record);
@@ -73,8 +74,9 @@ class CpuStream final : public Stream,
   std::vector<Command> ring_;  // its size is a power of two
   uint64_t mask_;
 
-  // The producer's, the consumer's and the shared words are on cache lines of their own.
-  alignas(64) uint64_t pushed_ = 0;  // written into the ring
+  // The fields of the producer, of the consumer, and those that both use are on separate cache
+  // lines.
+  alignas(64) uint64_t pushed_ = 0;  // commands written to the ring
   uint64_t known_taken_ = 0;         // a past value of taken_
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> taken_{0};
@@ -83,12 +85,12 @@ class CpuStream final : public Stream,
   std::mutex mutex_;
   std::condition_variable room_;
 
-  // The consumer's.
+  // Used by the consumer only.
   Command current_{};
-  bool has_current_ = false;    // taken, and not done
-  bool has_begun_ = false;      // it is work that waits
-  CpuEvent::Waiter waiter_;     // of a wait
-  bool is_registered_ = false;  // with the event
+  bool has_current_ = false;    // current_ is not finished
+  bool has_begun_ = false;      // current_ is work that has begun and waits
+  CpuEvent::Waiter waiter_;     // for the event of a wait command
+  bool is_registered_ = false;  // waiter_ is registered with the event
 };
 
 }  // namespace shw::runtime::cpu

@@ -29,7 +29,7 @@ class TriangleKernel final : public HostKernel {
     const auto* in = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     for_each_offset(rows_, strides_, [&](const std::array<int64_t, 3>& at) {
-      // Columns up to the diagonal, it included.
+      // Columns up to and including the diagonal.
       const int64_t split = std::clamp<int64_t>(
           at[2] + shift_ + (triangle_ == Triangle::kLower ? 1 : 0), 0, columns_);
       for (int64_t c = 0; c < columns_; ++c) {

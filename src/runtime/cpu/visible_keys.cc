@@ -7,7 +7,7 @@
 
 namespace shw::runtime::cpu {
 
-// Cold: for size, not for speed.
+// Cold: optimised for size, not for speed.
 [[gnu::cold]] Status VisibleKeys::prepare(const AttentionShape& shape,
                                           const TensorType* documents) {
   queries_ = shape.queries;

@@ -1,4 +1,4 @@
-// One of two values, as a condition says: what where and masked_fill do.
+// Selects one of two values by a condition, for where and masked_fill.
 #pragma once
 #include "runtime/cpu/pointwise.h"
 

@@ -8,15 +8,15 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// How long a worker that has run out of work looks for more before it sleeps: about what it takes
-// until a sleeping thread runs on an idle core of a virtual machine. [Empirical] 2 cores, steps of
-// a small model on 2 to 8 ranks: 30 to 50 µs are best, 200 µs take time from other threads.
+// How long a worker without work polls for more before it sleeps: about the time until a woken
+// thread runs on an idle core of a virtual machine. [Empirical] 2 cores, steps of a small model on
+// 2 to 8 ranks: 30 to 50 µs are best, 200 µs take time from other threads.
 constexpr std::chrono::microseconds kLook{50};
-// How long one looks that was woken for a task, and found that another worker had taken it. Ranks
-// are under way then, and without it the other one does the work of both: it has come to the next
-// collective each time before this one has woken up.
+// How long a worker polls that was woken for a task which another worker then took. In this case
+// ranks are running. Without the longer poll the other worker would do the work of both: it would
+// reach the next collective each time before this one is awake.
 constexpr std::chrono::microseconds kLookInVain{200};
-// So many tasks of the queue are asked whether they were served by this worker before.
+// The number of queued tasks that are checked for whether this worker served them last.
 constexpr int kAsked = 16;
 
 }  // namespace
@@ -26,7 +26,8 @@ int Workers::cores() { return static_cast<int>(std::thread::hardware_concurrency
 Workers::Workers(int at_once) : at_once_(std::max(1, at_once)) {}
 
 Workers::~Workers() {
-  const std::lock_guard lock(mutex_);  // whoever has just queued the last task has let go of it
+  // Wait until the thread that queued the last task has released the mutex.
+  const std::lock_guard lock(mutex_);
 }
 
 void Workers::hire() {
@@ -80,7 +81,7 @@ Workers::Task& Workers::take(const Worker& me) {
 void Workers::work(Worker& me) {
   use_one_gemm_thread();
   std::unique_lock lock(mutex_);
-  std::chrono::microseconds look{0};  // once for each time that it has served a task or been woken
+  std::chrono::microseconds look{0};  // granted once each time it has served a task or been woken
   while (true) {
     if (to_dismiss_ > 0) {
       --to_dismiss_;
@@ -112,7 +113,7 @@ void Workers::work(Worker& me) {
   }
 }
 
-// Gives way to any other thread that wants this core.
+// Yields to any other thread that wants this core.
 void Workers::look_for_work(std::chrono::microseconds limit) const {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (wanted_.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < until)

@@ -1,10 +1,10 @@
-// The threads that do the work of the CPU's streams.
+// The threads that execute the CPU's streams.
 //
-// A machine runs many more streams than it has cores. To stop and start threads costs more than
-// most steps of a small model take, so streams are tasks: a worker serves one until it has nothing
-// to do or waits, and then takes the next one that is ready. Only as many workers as there are
-// cores are at work at a time. One more takes over where a worker may block; there is a worker for
-// each stream, so that all of them can block.
+// A machine runs many more streams than it has cores, and switching between threads costs more than
+// most steps of a small model. So streams are tasks: a worker serves one stream until the stream is
+// empty or waits, and then takes the next one that is ready. Only as many workers as there are
+// cores are active at a time. If a worker may block, another one takes its place. There is one
+// worker per stream, so that all of them can block.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -21,7 +21,7 @@ class Workers {
  public:
   class Task {
    public:
-    // By one worker at a time.
+    // Called by one worker at a time.
     virtual void serve() noexcept = 0;
 
    protected:
@@ -29,23 +29,24 @@ class Workers {
 
    private:
     friend class Workers;
-    Task* next_ = nullptr;          // in the queue
-    const void* worker_ = nullptr;  // the last one: its core's cache holds what the task works on
+    Task* next_ = nullptr;  // next in the queue
+    // The last worker that served the task; its core's cache may hold the task's data.
+    const void* worker_ = nullptr;
   };
 
   explicit Workers(int at_once = cores());
-  ~Workers();  // after everybody has been dismissed
+  ~Workers();  // call after all workers have been dismissed
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // One worker more. Throws std::system_error: there is no thread.
+  // Adds a worker. Throws std::system_error: no thread could be created.
   void hire();
-  // One less. Waits until one has nothing to do.
+  // Removes a worker. Waits until a worker is idle.
   void dismiss() noexcept;
-  // `task` wants to be served. It is not queued and not being served.
+  // Queues `task`, which must be neither queued nor being served.
   void ready(Task& task) noexcept;
 
-  // While it lives, the calling worker may block.
+  // During its lifetime the calling worker may block.
   class MayBlock {
    public:
     explicit MayBlock(Workers& workers) : workers_(workers) { workers_.step_back(); }
@@ -68,9 +69,9 @@ class Workers {
   void work(Worker& me);
   void look_for_work(std::chrono::microseconds limit) const;
   // Under mutex_:
-  Task& take(const Worker& me);  // there is one
+  Task& take(const Worker& me);  // the queue must not be empty
   void sleep(Worker& me, std::unique_lock<std::mutex>& lock);
-  void wake_one(const void* rather);  // a worker, if it sleeps; else another one that does
+  void wake_one(const void* rather);  // wakes worker `rather` if it sleeps, else another sleeper
   void step_back();
   void step_in();
 
@@ -78,11 +79,11 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable gone_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Worker*> sleepers_;            // the last one to fall asleep is the last one
+  std::vector<Worker*> sleepers_;            // the latest sleeper is at the end
   Task *first_ = nullptr, *last_ = nullptr;  // the queue
-  std::atomic<int> wanted_{0};               // tasks in the queue, and workers to dismiss
+  std::atomic<int> wanted_{0};               // queued tasks plus workers to dismiss
   int active_ = 0;                           // workers that serve a task and do not block
-  int looking_ = 0;                          // workers that look for work and do not sleep
+  int looking_ = 0;                          // workers that poll for work instead of sleeping
   int waking_ = 0;                           // workers that have been woken and do not run yet
   int to_dismiss_ = 0;
 };

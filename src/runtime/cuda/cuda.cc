@@ -27,7 +27,7 @@ Result<std::shared_ptr<Device>> open_device(const Options& options) {
   return cuda->open_device(options);
 }
 
-// There is one plug-in of this name, as check_plugin() has seen.
+// check_plugin() ensures that only one plug-in has this name.
 bool is_cuda(const Device& device) { return device.device_class().name == "cuda"; }
 
 Result<std::unique_ptr<ChannelProvider>> make_channels(Device& device,

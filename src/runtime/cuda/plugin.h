@@ -1,5 +1,6 @@
-// What libshardwise_cuda.so gives to libshardwise.so. Devices and channels cross the border as C++
-// objects, so both sides must be built alike: `info` says how (runtime/plugin.h).
+// The interface of libshardwise_cuda.so to libshardwise.so. Devices and channels cross the boundary
+// as C++ objects, so both sides must be built alike: `info` describes the plug-in's build
+// (runtime/plugin.h).
 #pragma once
 #include <chrono>
 #include <memory>
@@ -15,7 +16,7 @@ struct shw_cuda_plugin {
   uint32_t size;     // of this struct
   shw::runtime::PluginInfo info;
 
-  // What cuda.h says of its functions.
+  // See the functions in cuda.h.
   shw::Result<std::shared_ptr<shw::runtime::Device>> (*open_device)(
       const shw::runtime::cuda::Options& options);
   std::unique_ptr<shw::runtime::ChannelProvider> (*make_channels)(

@@ -1,4 +1,4 @@
-// Ranks of this process on CUDA devices, each on one of its own.
+// Runs each rank of this process on its own CUDA device.
 #pragma once
 #include "runtime/collective/log.h"
 #include "runtime/cuda/options.h"
@@ -6,12 +6,12 @@
 
 namespace shw::runtime::cuda {
 
-// Devices from number `first` on, with options alike. `timeout`: of a collective. Errors:
-// open_device().
+// Opens devices from number `first` on, with the same options. `timeout`: for a collective. Errors:
+// as open_device().
 Result<RankBackend> open_ranks(int64_t first, int64_t count, Timeout timeout,
                                const Options& options);
 
-// How many devices there are. UNAVAILABLE: none, or they cannot be used.
+// The number of devices. UNAVAILABLE: there are none, or they cannot be used.
 Result<int64_t> num_devices();
 
 }  // namespace shw::runtime::cuda

@@ -9,7 +9,7 @@ namespace shw::runtime {
 namespace {
 
 struct Pointer {
-  size_t buffer = 0;  // of the launch
+  size_t buffer = 0;  // number among the launch's buffers
   int64_t offset_bytes = 0;
   Dims stride_bytes;  // by loop
 };
@@ -29,7 +29,7 @@ class FusedKernel final : public HostKernel {
       workspace_bytes_ = std::max(workspace_bytes_, link.kernel->workspace_bytes());
       pointers_.resize(std::max(pointers_.size(), link.pointers.size() + 1));
     }
-    set_never_blocks();  // its steps compute
+    set_never_blocks();  // its steps only compute
   }
 
   int64_t workspace_bytes() const override { return scratch_bytes_ + workspace_bytes_; }
@@ -63,13 +63,13 @@ class FusedKernel final : public HostKernel {
 
   const SliceLoops loops_;
   const std::vector<Link> links_;
-  const size_t operands_;  // the number of the workspace among the buffers
+  const size_t operands_;  // number of operands; index of the workspace buffer
   const int64_t scratch_bytes_;
   int64_t workspace_bytes_ = 0;
-  std::vector<void*> pointers_;  // of the link that runs
+  std::vector<void*> pointers_;  // pointers of the running link
 };
 
-// The first of the members by itself.
+// Prepares the first member as a single kernel.
 Result<GroupKernel> prepare_member(const Program& program, const FusedStep& member, Device& device,
                                    const Mesh& mesh, int64_t rank) {
   const ProgramStep& step = program.steps[member.step];
@@ -83,7 +83,7 @@ Result<GroupKernel> prepare_member(const Program& program, const FusedStep& memb
   return GroupKernel{std::move(kernel), 1};
 }
 
-// The first few members together where the device has a kernel for them, else the first.
+// Prepares the first few members together if the device has a kernel for them, otherwise the first.
 Result<GroupKernel> prepare_first(const Program& program, std::span<const FusedStep> members,
                                   Device& device, const Mesh& mesh, int64_t rank) {
   const GroupSteps group(program, members, mesh, rank, GroupSteps::InSlices{});

@@ -7,11 +7,11 @@
 
 namespace shw::runtime {
 
-// The operands that its launch takes: the values of the group that are no temporaries, in the order
-// in which the members name them; absent ones too.
+// The operands of the kernel's launch: the values of the group that are not temporaries, including
+// absent ones, in the order in which the members list them.
 std::vector<ValueId> operands_of(const SlicedGroup& group);
 
-// On a device whose kernels are host kernels (Capabilities::slices).
+// Requires a device whose kernels are host kernels (Capabilities::slices).
 Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
                                                       const SlicedGroup& group, Device& device,
                                                       const Mesh& mesh, int64_t rank);

@@ -7,17 +7,17 @@
 namespace shw::runtime {
 namespace {
 
-constexpr int64_t kScratchMemory = INT64_MIN;  // the group's own
+constexpr int64_t kScratchMemory = INT64_MIN;  // the group's scratch memory
 
-// A storage that only the group sees.
+// A storage that is used only within the group.
 struct Temporary {
   StorageId storage;
-  int64_t origin;  // where its writer's window begins, counted as SliceAccess::begin
-  int64_t begin;   // its first byte in the scratch
+  int64_t origin;  // begin of its writer's window, counted as SliceAccess::begin
+  int64_t begin;   // offset in scratch memory
 };
 
-// Whether the step writes to the memory of its first operand as well as to other memory: it changes
-// one element of a line.
+// Whether the step can write its result into the memory of its first operand. A scatter can,
+// because it changes only one element of a line.
 bool may_overwrite(const Program& program, const SliceAccesses& accesses, const SliceAccess& writer,
                    const SliceAccess& before) {
   const ProgramStep& step = program.steps[writer.step];
@@ -29,14 +29,14 @@ bool may_overwrite(const Program& program, const SliceAccesses& accesses, const 
          read->slice->type == writer.slice->type && before.slice->type == writer.slice->type;
 }
 
-// Where each temporary lies. One takes the place of another whose last reader has run, or which its
-// writer overwrites, so that few of them fill the cache.
+// Assigns scratch memory to each temporary. A temporary reuses the memory of one whose last reader
+// has run, or which its writer may overwrite, so that the scratch occupies little cache.
 std::vector<Temporary> place(const Program& program, const SliceAccesses& accesses,
                              const std::vector<const SliceAccess*>& writers,
                              int64_t& scratch_bytes) {
   struct Place {
     int64_t begin, bytes;
-    uint32_t free_after;  // the step
+    uint32_t free_after;  // last step that uses it
     const SliceAccess* writer;
   };
   std::vector<Place> places;

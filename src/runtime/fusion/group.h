@@ -1,5 +1,5 @@
-// A group of fused steps, prepared to run slice by slice. A tensor that only the group sees has no
-// memory but a slice, in scratch memory.
+// A group of fused steps, prepared to run slice by slice. A tensor that is used only within the
+// group exists only as one slice, in scratch memory.
 #pragma once
 #include <vector>
 
@@ -9,11 +9,13 @@ namespace shw::runtime {
 
 // An operand of a member.
 struct FusedOperand {
-  ValueId value;  // absent: invalid
-  // Operands with the same number may overlap, where they touch the same bytes of all slices.
+  ValueId value;  // invalid if the operand is absent
+  // Operands with the same `memory` may overlap: they do if their byte ranges, over all slices,
+  // intersect.
   int64_t memory = 0, begin = 0, end = 0;
   int64_t temporary =
-      -1;  // its first byte in the group's scratch; -1: it lies where the value lies
+      // Offset in the group's scratch memory; -1: the operand lies in the memory of its value.
+      -1;
   Slice slice;
 };
 struct FusedStep {
@@ -27,7 +29,7 @@ struct SlicedGroup {
   int64_t scratch_bytes = 0;
 };
 
-// `group` is one of the program's, which verify() has accepted.
+// `group` must be a group of the program, which verify() has accepted.
 SlicedGroup slice_group(const Program& program, const UseCounts& uses, const FusedGroup& group);
 
 }  // namespace shw::runtime

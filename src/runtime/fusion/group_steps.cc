@@ -3,7 +3,7 @@
 namespace shw::runtime {
 namespace {
 
-// What is not the caller's (program_memory.h).
+// True for memory that does not belong to the caller (program_memory.h).
 bool is_aligned(StorageKind kind) {
   return is_placed(kind) || kind == StorageKind::kState || kind == StorageKind::kConstant;
 }

@@ -1,4 +1,4 @@
-// The steps of a group as a device is asked about them (Device::prepare_group).
+// The steps of a group in the form in which Device::prepare_group takes them.
 #pragma once
 #include <vector>
 
@@ -9,10 +9,11 @@ namespace shw::runtime {
 
 class GroupSteps {
  public:
-  // `members`: some of a group, in a row; program and mesh outlive this object.
+  // `members`: consecutive members of a group. The program and the mesh must outlive this object.
   GroupSteps(const Program& program, std::span<const FusedStep> members, const Mesh& mesh,
              int64_t rank);
-  // As they run slice by slice: the types are those of a slice. The members outlive this object.
+  // The same for steps that run slice by slice: the types are those of a slice. The members must
+  // outlive this object.
   struct InSlices {};
   GroupSteps(const Program& program, std::span<const FusedStep> members, const Mesh& mesh,
              int64_t rank, InSlices);
@@ -21,16 +22,16 @@ class GroupSteps {
   const std::vector<GroupStep>& steps() const { return steps_; }
 
  private:
-  // What the steps refer to, by member.
+  // Referenced by the steps; by member.
   std::vector<std::vector<const TensorType*>> inputs_, outputs_;
   std::vector<std::vector<GroupOperand>> operands_;
   std::vector<GroupStep> steps_;
 };
 
-// As StepOrigin's.
+// The node of a step, as in StepOrigin.
 int64_t node_of(const ProgramStep& step);
 
-// Types of a step's operands; null: absent.
+// The types of a step's operands; null: absent.
 std::vector<const TensorType*> types_of(const Program& program,
                                         const std::vector<ValueId>& operands);
 

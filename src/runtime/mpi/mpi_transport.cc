@@ -22,14 +22,14 @@ constexpr PluginKind kPlugin = {"MPI",
                                 SHW_MPI_PLUGIN_VERSION,
                                 sizeof(shw_mpi_plugin)};
 
-// A thread that opens and closes the connection: MPI wants to be finalised by the thread that
-// initialised it, and both wait for other processes without a time-out. A thread that is stuck in
-// one of them is left behind.
+// A thread that opens and closes the connection. MPI must be finalised by the thread that
+// initialised it, and both operations wait for other processes without a time-out. A thread that
+// hangs in one of them is abandoned.
 class Keeper {
  public:
   explicit Keeper(const shw_mpi_plugin& mpi) : mpi_(mpi) {}
 
-  // DEADLINE_EXCEEDED; UNAVAILABLE: why MPI does not start.
+  // DEADLINE_EXCEEDED: time-out. UNAVAILABLE: the reason why MPI does not start.
   static Result<shw_mpi_connection*> open(const std::shared_ptr<Keeper>& keeper, Timeout timeout) {
     std::thread([keeper] { keeper->serve(); }).detach();
     std::unique_lock lock(keeper->mutex_);

@@ -1,5 +1,5 @@
-// MPI as a transport of worlds. MPI itself is in a plug-in, libshardwise_mpi.so, that is opened
-// when somebody asks for it: this library needs no MPI to be built, installed or loaded.
+// MPI as a transport of worlds. The code that uses MPI is in a plug-in, libshardwise_mpi.so, which
+// is loaded on demand. So this library can be built, installed and loaded without MPI.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace shw::runtime {
 
-// Opens the plug-in at `path`; where that is empty, beside the object that this code is in, in the
-// folder `../lib` from there, and where the system looks for libraries. Joins MPI_COMM_WORLD, and
-// initialises MPI unless the process has: with MPI_THREAD_MULTIPLE, which is needed. UNAVAILABLE
-// says what was tried, or why MPI refused; DEADLINE_EXCEEDED: other processes did not do the same
-// within `timeout`. The close of the transport takes no longer than that, either.
+// Opens the plug-in at `path`. If `path` is empty, it searches the folder of the object that
+// contains this code, the folder `../lib` relative to it, and the system's library path. Joins
+// MPI_COMM_WORLD. Initialises MPI with MPI_THREAD_MULTIPLE, which is required, unless the process
+// has initialised it. UNAVAILABLE states which paths were tried, or why MPI failed.
+// DEADLINE_EXCEEDED: other processes did not make the same call within `timeout`. Closing the
+// transport also takes at most `timeout`.
 Result<std::unique_ptr<Transport>> open_mpi_transport(const std::string& path, Timeout timeout);
 
 }  // namespace shw::runtime

@@ -19,7 +19,7 @@ class NullEvent final : public Event {
           "time is measured between two events of one backend made with timing");
     if (!recorded_ || !static_cast<const NullEvent&>(earlier).recorded_)
       return failed_precondition("one of the events has not been reached yet");
-    return std::chrono::nanoseconds(0);  // everything takes no time
+    return std::chrono::nanoseconds(0);  // all work takes no time
   }
   static bool is_ours(const Event& e) { return &e.device_class() == &null::device_class(); }
   void record() { recorded_ = true; }
@@ -86,7 +86,7 @@ Counts NullDevice::counts() const {
           t.copied_bytes, t.memory_bytes, t.peak_memory_bytes};
 }
 
-// Addresses that nothing lies at; memory that the host is to use is real.
+// Returns addresses without memory, except for memory that the host uses, which is real.
 Result<void*> NullDevice::allocate(const MemorySpec& spec) {
   const auto refuse = [&] {
     return Status(Code::kResourceExhausted, "out of memory");  // stored without the heap
@@ -116,7 +116,7 @@ void NullDevice::free(void* memory, const MemorySpec& spec) {
   if (spec.kind == MemoryKind::kHost) std::free(memory);
 }
 
-// What is read from the device is zeros.
+// Copies from the device give zeros.
 Status NullDevice::copy(void* to, const void*, int64_t bytes, CopyKind kind) {
   tally_->copies += 1;
   tally_->copied_bytes += bytes;

@@ -1,4 +1,4 @@
-// A device that does nothing, and counts what it is asked for.
+// A device that executes nothing and counts the requests.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -9,8 +9,8 @@ namespace shw::runtime::null {
 
 const DeviceClass& device_class();
 
-// Since the device was made. Bytes of collectives: what one member brings, as CollectiveSpec
-// counts.
+// Totals since the device was created. `collective_bytes` counts the contribution of one member, as
+// CollectiveSpec does.
 struct Counts {
   int64_t launches = 0;  // of kernels
   int64_t collectives = 0, collective_bytes = 0;
@@ -18,7 +18,7 @@ struct Counts {
   int64_t memory_bytes = 0, peak_memory_bytes = 0;
 };
 
-// The same, while several threads add to them.
+// The same counts, updated by several threads.
 struct Tally {
   std::atomic<int64_t> launches{0}, collectives{0}, collective_bytes{0}, copies{0}, copied_bytes{0};
   std::atomic<int64_t> memory_bytes{0}, peak_memory_bytes{0};
@@ -27,7 +27,7 @@ struct Tally {
 
 class NullDevice final : public Device {
  public:
-  // `memory_bytes`: what allocations are refused beyond.
+  // `memory_bytes`: the device's capacity. Larger allocations fail.
   explicit NullDevice(int64_t memory_bytes = int64_t{1} << 47) : memory_bytes_(memory_bytes) {}
   Counts counts() const;
   const std::shared_ptr<Tally>& tally() const { return tally_; }

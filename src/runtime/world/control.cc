@@ -18,8 +18,8 @@ std::string bytes_of(const ControlMessage& message) {
   return bytes.append(message.body, 0, Control::kMaxBody);
 }
 
-// How often the thread looks for messages. Aborts may take the longer one; a world of many
-// processes on few cores should not be busy with looking.
+// Polling intervals. The longer one is enough for aborts, and keeps a world of many processes on
+// few cores from spending its time on polling.
 constexpr std::chrono::milliseconds kIdlePause{10}, kHurriedPause{1};
 
 }  // namespace
@@ -38,7 +38,8 @@ Control::~Control() {
   }
   wake_.notify_one();
   if (thread_.joinable()) thread_.join();
-  // The transport may still read what a rank that hangs has not taken: that memory is not freed.
+  // The transport may still read messages that a hanging rank has not received, so their memory is
+  // leaked on purpose.
   if (!under_way_.empty()) new std::list<Parcel>(std::move(under_way_));
 }
 
@@ -67,7 +68,7 @@ void Control::serve() {
     try {
       send_queued();
       if (!last) receive_all();
-    } catch (const std::bad_alloc&) {  // what was not sent or handled yet is, the next time
+    } catch (const std::bad_alloc&) {  // what remains is sent or handled the next time
     }
   }
 }
@@ -89,7 +90,7 @@ void Control::send_queued() {
                                static_cast<int64_t>(it->bytes.size()), &it->request);
     int64_t bytes = 0;
     if (status.ok() && it->request != 0) status = transport_.test(&it->request, &bytes);
-    // What cannot be sent is lost: whoever waits for it has a time-out.
+    // A message that cannot be sent is dropped; the time-out of its receiver covers that.
     it = !status.ok() || it->request == 0 ? under_way_.erase(it) : std::next(it);
   }
 }
@@ -102,7 +103,8 @@ void Control::receive_all() {
     incoming_.resize(static_cast<size_t>(bytes));
     Transport::Request request = 0;
     if (!transport_.receive(from, kTag, incoming_.data(), bytes, &request).ok()) return;
-    while (request != 0) {  // all of it is here: small messages come in one piece
+    // The whole message has arrived, because small messages are not split.
+    while (request != 0) {
       if (!transport_.test(&request, &bytes).ok()) return;
       if (request != 0) std::this_thread::yield();
     }

@@ -1,6 +1,6 @@
-// What processes of a world tell each other beside data: who joined a job with which program, that
-// a job ends, what a rank dispatched last. Small messages, sent and received by a thread of the
-// world's own, so that they get through while streams compute or wait.
+// Control messages between the processes of a world: which rank joined a job with which program,
+// that a job ends, and what a rank dispatched last. The messages are small. A thread of the world
+// sends and receives them, so they are delivered even while streams compute or wait.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -22,38 +22,41 @@ using Clock = std::chrono::steady_clock;
 struct ControlMessage {
   enum Kind : uint32_t {
     kHello = 1,   // joins `job`; the body is its ProgramIdentity
-    kLeft,        // will do no more collectives of `job`
+    kLeft,        // will run no more collectives of `job`
     kAbortJob,    // ends collectives of `job` up to `epoch`; the body is the cause
     kAbortWorld,  // ends everything; the body is the cause
-    kAsk,         // what did you dispatch last in `job`?
+    kAsk,         // asks what the receiver dispatched last in `job`
     kTell,        // the answer, as text
-    kBye,         // destroys its world
+    kBye,         // the sender destroys its world
   };
   uint32_t kind = 0;
-  uint32_t epoch = 0;  // of kAsk and kTell: the question's number
+  uint32_t epoch = 0;  // kAsk and kTell: the number of the question
   uint64_t job = 0;
-  std::string body;  // cut off after kMaxBody bytes
+  std::string body;  // truncated to kMaxBody bytes
 };
 
 class Control {
  public:
   static constexpr int32_t kTag = 0;
-  static constexpr size_t kMaxBody = 2048;  // MPI passes so little on at once, without a handshake
+  // MPI sends messages of this size immediately, without a handshake with the receiver.
+  static constexpr size_t kMaxBody = 2048;
   // Called on the control thread; must not wait for messages.
   using Handler = std::function<void(int64_t from, const ControlMessage& message)>;
 
   // `transport` must outlive this object.
   Control(Transport& transport, Handler handler);
-  // Sends what is queued, as far as that takes no waiting for other ranks; handles nothing more.
+  // Sends queued messages as far as possible without waiting for other ranks. The handler is not
+  // called any more.
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  void start();  // from now on messages come and go
-  // Any thread, also the handler; returns at once.
+  void start();  // begins to send and receive
+  // Any thread, including the handler; returns at once.
   void send(int64_t to, const ControlMessage& message);
   void send_to_others(const ControlMessage& message);
-  // While somebody waits for an answer, the thread looks for it more often.
+  // While an object of this class exists, the thread polls for messages more often. For waits for
+  // an answer.
   class Hurry {
    public:
     explicit Hurry(Control& control) : control_(control) {
@@ -85,7 +88,7 @@ class Control {
   std::list<Parcel> queued_;
   bool ending_ = false;
   std::atomic<int> in_a_hurry_{0};
-  std::list<Parcel> under_way_;  // of the thread
+  std::list<Parcel> under_way_;  // used by the thread only
   std::string incoming_;
   std::thread thread_;
 };

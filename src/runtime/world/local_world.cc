@@ -54,7 +54,8 @@ class LocalWorld final : public World {
       ++job.num_joined;
       ++next;
     }
-    // All have come, and their executors keep the hub; or nobody has, and the place is free again.
+    // Either all ranks have joined, and their executors own the hub; or none has, and the place is
+    // free again.
     if (job.num_joining == 0 && (job.num_joined == num_ranks() || job.num_joined == 0))
       jobs_.erase(it);
   }
@@ -89,8 +90,8 @@ class LocalWorld final : public World {
   mutable std::mutex mutex_;
   Status cause_;
   std::vector<uint64_t> next_job_;             // by rank
-  std::map<uint64_t, Job> jobs_;               // that some rank has not joined yet
-  std::vector<std::weak_ptr<LocalHub>> hubs_;  // of all jobs that live
+  std::map<uint64_t, Job> jobs_;               // jobs that some rank has not joined yet
+  std::vector<std::weak_ptr<LocalHub>> hubs_;  // hubs of all existing jobs
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 namespace shw::runtime {
 namespace {
 
-// An all-reduce of less than this sends everything to everybody: one wait instead of two.
+// A smaller all-reduce sends all data to every member, which needs one wait instead of two. In
+// bytes.
 constexpr int64_t kOneRoundBytes = 8 << 10;
 
 }  // namespace
@@ -88,8 +89,9 @@ Status MessageCollective::all_to_all() {
   return {};
 }
 
-// A pair of members exchanges messages until each has all that the other sends it, and one at
-// least, which tells whether their counts agree. Both know when it is done; then other pairs go on.
+// A pair of members exchanges messages until each has received all data from the other. They
+// exchange at least one message, which shows whether their counts agree. Both know when they are
+// done; other pairs continue.
 Status MessageCollective::all_to_all_v() {
   const int64_t *send = call_.send_offsets, *receive = call_.receive_offsets;
   const auto sends = [&](int64_t m) { return send[m + 1] - send[m]; };
@@ -153,7 +155,7 @@ Status MessageCollective::all_reduce_by_all() {
 }
 
 // Every member reduces one part and sends it to the others. The output may be the input: a part of
-// it is only written once what was to be sent of it lies in staging memory.
+// it is only written after the data to send from it have been copied to staging memory.
 Status MessageCollective::all_reduce_by_parts() {
   for (int64_t first = 0; first < count_;) {
     const int64_t most = std::min(piece() * members_, count_ - first);

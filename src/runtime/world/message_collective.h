@@ -1,22 +1,23 @@
 // Collectives between processes, made of rounds of messages.
 //
-// The same bits as in one process: members' blocks are reduced in the order of their numbers
-// (collective/reduce.h), whoever's messages come first.
+// Results have the same bits as in one process: members' blocks are reduced in the order of member
+// numbers (collective/reduce.h), not in the order in which messages arrive.
 #pragma once
 #include "runtime/collective/reduce.h"
 #include "runtime/world/rounds.h"
 
 namespace shw::runtime {
 
-// One collective over what `rounds` connects. `sources`: scratch, one a member.
+// One collective over the members that `rounds` connects. `sources`: scratch, one element per
+// member.
 class MessageCollective {
  public:
-  // `call`: of `record`.
+  // `call` is the collective that `record` describes.
   MessageCollective(const CollectiveRecord& record, const HostCollective& call, ReduceFn reduce,
                     Rounds& rounds, RoundWatcher& watcher, std::vector<const void*>& sources);
   Status run();
 
-  // Bytes of the largest message that it sends.
+  // The size of the largest message that it sends.
   static int64_t payload_bytes(const CollectiveSpec& spec);
 
  private:
@@ -31,9 +32,9 @@ class MessageCollective {
   const std::byte* in(int64_t element) const { return input_ + element * size_; }
   std::byte* out(int64_t element) const { return output_ + element * size_; }
   void copy(int64_t to, const void* from, int64_t elements) const;
-  // Reduces what came with `own`, this member's part, into the output from `to` on.
+  // Reduces the received blocks and `own`, this member's block, into the output from `to` on.
   void reduce_into(int64_t to, const void* own, int64_t elements);
-  // Elements that go in one message: the tensor is cut where it is larger.
+  // The number of elements in one message. A larger tensor is sent in several messages.
   int64_t piece() const { return std::max<int64_t>(1, rounds_.capacity() / size_); }
   Status round() { return rounds_.run(record_, watcher_); }
 

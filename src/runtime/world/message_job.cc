@@ -56,7 +56,8 @@ void MessageJob::begin_next_epoch() {
 
 namespace {
 
-// One group of one job: what its channel's collectives share. They run one after another.
+// The state of one group of one job that its channel's collectives share. They run one after
+// another.
 class Lane final : private RoundWatcher {
  public:
   Lane(std::shared_ptr<MessageWorldLinks> world, std::shared_ptr<MessageJob> job,
@@ -80,9 +81,9 @@ class Lane final : private RoundWatcher {
     rounds_->reserve(payload_bytes_);
   }
 
-  // Connections of the job's present epoch.
+  // Makes the connections of the job's current epoch.
   void renew() {
-    // Tags name job, group and epoch. Numbers that are used again after a wrap belong to jobs and
+    // Tags encode job, group and epoch. Numbers that recur after a wrap-around belong to jobs and
     // epochs that ended long before.
     constexpr uint64_t kFirst = 16, kGroups = 64, kEpochs = 1024;
     const uint64_t tag = (job_->number() * kGroups + number_) * kEpochs + job_->epoch() % kEpochs;
@@ -119,7 +120,7 @@ class Lane final : private RoundWatcher {
     return patience_.is_over() ? late(missing) : Status();
   }
 
-  // A rank that left may have sent what is waited for just before: it gets a moment to arrive.
+  // A rank that left may have sent the expected message just before, so it gets a moment to arrive.
   Status check_left(const std::vector<bool>& missing, Clock::time_point now) {
     constexpr std::chrono::milliseconds kMoment{500};
     for (size_t m = 0; m < missing.size(); ++m) {
@@ -133,7 +134,8 @@ class Lane final : private RoundWatcher {
     return {};
   }
 
-  // Of all ranks, not only the missing ones: those may wait for a third that is dead.
+  // Reports all ranks, not only the missing ones, because these may be waiting for a third rank
+  // that is dead.
   Status late(const std::vector<bool>& missing) {
     const auto answers = patience_.answers();
     std::string text = "rank " + std::to_string(job_->rank()) + " waited " +
@@ -178,12 +180,12 @@ class Lane final : private RoundWatcher {
   const std::vector<int64_t> ranks_;  // by member
   const int64_t me_;
   const GroupName name_;
-  const uint64_t number_;         // of the group in the job
-  uint64_t num_collectives_ = 0;  // dispatched in this epoch
+  const uint64_t number_;         // number of the group in the job
+  uint64_t num_collectives_ = 0;  // number dispatched in this epoch
   int64_t payload_bytes_ = 0;
   std::optional<Rounds> rounds_;
   std::vector<const void*> sources_;
-  // Of the collective that runs.
+  // For the collective that is running.
   const CollectiveRecord* record_ = nullptr;
   Patience patience_;
   Clock::time_point left_since_;
@@ -223,7 +225,7 @@ class MessageChannel final : public Channel {
   }
   Status run(const HostCollective& call) override {
     SHW_ASSIGN_OR_RETURN(const ReduceFn reduce, reduction_of(call.spec));
-    // Sizes are known to each call only, and all members must have room for the same.
+    // Sizes differ between calls, and all members must have equal capacity.
     lane_->reserve(Rounds::kMaxPayload);
     return run_on(*lane_, call, reduce);
   }
@@ -240,14 +242,14 @@ class MessageProvider final : public ChannelProvider {
   ~MessageProvider() override {
     try {
       world_->tell_left(job_->number());
-    } catch (const std::bad_alloc&) {  // the others have their time-outs
+    } catch (const std::bad_alloc&) {  // the others will time out
     }
   }
   int64_t rank() const override { return job_->rank(); }
   const Mesh& mesh() const override { return mesh_; }
 
   Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) override {
-    constexpr size_t kMost = 64;  // as many as tags tell apart
+    constexpr size_t kMost = 64;  // as many groups as tags can distinguish
     SHW_ASSIGN_OR_RETURN(std::vector<int64_t> ranks, group_ranks(mesh_, axes, rank()));
     if (lanes_.size() == kMost)
       return Status(Code::kResourceExhausted,
@@ -267,7 +269,7 @@ class MessageProvider final : public ChannelProvider {
       const std::string text = "rank " + std::to_string(rank()) + ": " + cause.message();
       if (job_->stop(epoch, stopped_with_others(text)))
         world_->tell_abort(job_->number(), epoch, text);
-    } catch (const std::bad_alloc&) {  // this rank stops by its own fault
+    } catch (const std::bad_alloc&) {  // this rank stops because of its own fault
     }
   }
 

@@ -1,4 +1,5 @@
-// This process's part in one job of a world of processes: its channels, and what ends them.
+// This process's part in one job of a world of processes: its channels, and the state that ends
+// them.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -14,8 +15,8 @@
 
 namespace shw::runtime {
 
-inline constexpr size_t kShownCollectives = 4;  // of a rank, in a message
-// Behind "rank 3", of one that does not say what it does.
+inline constexpr size_t kShownCollectives = 4;  // shown per rank in an error message
+// Appended to, for example, "rank 3" if that rank does not answer.
 inline constexpr const char* kDoesNotAnswer =
     " does not answer: it is dead, stopped or unreachable";
 
@@ -26,17 +27,17 @@ struct MessageWorldLinks {
   virtual Timeout timeout() const = 0;
   // Asks all other ranks what they dispatched last in `job`; returns the question's number.
   virtual uint32_t ask(uint64_t job) = 0;
-  // What came, by rank, until everybody has answered or `wait` is over; empty of a rank that is not
-  // in the job any more. Forgets the question.
+  // Waits until all ranks have answered or `wait` is over, and returns the answers by rank. The
+  // answer of a rank that has left the job is empty. The question is then forgotten.
   virtual std::map<int64_t, std::string> answers(uint32_t question, Timeout wait) = 0;
-  // "; rank 3 does not answer: …" of every rank that is not among the answers.
+  // "; rank 3 does not answer: …" for every rank that is not in `answers`.
   virtual std::string silent_text(const std::map<int64_t, std::string>& answers) const = 0;
   virtual void tell_abort(uint64_t job, uint32_t epoch, const std::string& cause) = 0;
   virtual void tell_left(uint64_t job) = 0;
 };
 
-// Between resets a job is in an epoch. Ranks that reset equally often are in the same one, and an
-// abort is of one epoch: a late rank's cannot end the next run.
+// Between two resets a job is in one epoch. Ranks that have reset equally often are in the same
+// epoch. An abort applies to one epoch, so an abort from a late rank cannot end the next run.
 class MessageJob {
  public:
   MessageJob(uint64_t number, int64_t rank, int64_t num_ranks)
@@ -49,7 +50,7 @@ class MessageJob {
   uint32_t epoch() const;
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   Status cause() const;  // OK: not stopped
-  // False: it had been stopped before, or that epoch is over.
+  // False: the job is already stopped, or the epoch is over.
   bool stop(uint32_t epoch, const Status& cause);
   void stop_for_good(const Status& cause);
   void begin_next_epoch();
@@ -65,7 +66,7 @@ class MessageJob {
   uint32_t epoch_ = 0;
   bool for_good_ = false;
   Status cause_;
-  std::map<uint32_t, Status> to_come_;  // aborts of epochs that this rank has not reached
+  std::map<uint32_t, Status> to_come_;  // aborts of epochs that this rank has not reached yet
   std::atomic<bool> stopped_{false};
   std::vector<std::atomic<bool>> left_;  // by rank
 };
@@ -73,7 +74,7 @@ class MessageJob {
 std::unique_ptr<ChannelProvider> message_provider(std::shared_ptr<MessageWorldLinks> world,
                                                   std::shared_ptr<MessageJob> job, Mesh mesh);
 
-// How ABORTED reads on the ranks that did not begin it.
+// The ABORTED error of ranks that did not cause the abort.
 Status stopped_with_others(const std::string& cause);
 
 }  // namespace shw::runtime

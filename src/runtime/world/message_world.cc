@@ -35,7 +35,7 @@ class MessageWorld final : public ProcessWorld,
   std::span<const int64_t> local_ranks() const override { return {&rank_, 1}; }
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,
                                                       const ProgramIdentity& program) override;
-  void end_join(int64_t, bool) override {}  // the provider says when the rank leaves the job
+  void end_join(int64_t, bool) override {}  // the provider reports when the rank leaves the job
   void abort(const Status& cause) override;
   Status status() const override {
     std::lock_guard lock(mutex_);
@@ -67,8 +67,8 @@ class MessageWorld final : public ProcessWorld,
 
   void handle(int64_t from, const ControlMessage& message);
   void fail(const Status& cause);
-  // Waits until `done`, under mutex_, for at most `limit` (zero or less: for ever) or until the
-  // world is aborted. Whether it is done.
+  // Waits until `done` holds (evaluated under mutex_), for at most `limit` (zero or less: no
+  // limit), or until the world is aborted. Returns whether it holds.
   template <class Predicate>
   bool wait(std::unique_lock<std::mutex>& lock, Timeout limit, Predicate done) {
     const Control::Hurry hurry(*control_);
@@ -91,7 +91,7 @@ class MessageWorld final : public ProcessWorld,
   std::condition_variable changed_;
   Status cause_;
   uint64_t next_job_ = 0;
-  std::map<uint64_t, Job> jobs_;  // that this rank joins, is in, or will join
+  std::map<uint64_t, Job> jobs_;  // jobs that this rank is in, joins or will join
   uint32_t last_question_ = 0;
   std::map<uint32_t, std::map<int64_t, std::string>> answers_;  // by question and rank
   std::set<int64_t> byes_;
@@ -122,7 +122,7 @@ void MessageWorld::handle(int64_t from, const ControlMessage& m) {
     case ControlMessage::kHello: {
       ProgramIdentity program;
       std::memcpy(&program, m.body.data(), std::min(m.body.size(), sizeof program));
-      // Of a job that this rank has left already, nobody asks any more.
+      // The message is not needed if this rank has already left the job.
       if (m.job >= next_job_ || job != nullptr) jobs_[m.job].hellos[from] = program;
       break;
     }
@@ -198,7 +198,8 @@ Result<std::unique_ptr<ChannelProvider>> MessageWorld::begin_join(int64_t rank, 
   const auto job = std::make_shared<MessageJob>(number, rank_, num_ranks());
   jobs_[number].job = job;
   jobs_[number].hellos[rank_] = program;
-  // Also where this rank cannot take part: the others see that programs differ, instead of waiting.
+  // Sent even if this rank cannot take part: the others then see that programs differ, and do not
+  // wait.
   control_->send_to_others({ControlMessage::kHello, 0, number,
                             std::string(reinterpret_cast<const char*>(&program), sizeof program)});
   Status status = check_rank(rank, num_ranks(), mesh);
@@ -277,7 +278,7 @@ Status MessageWorld::transfer(Transport::Request request, int64_t peer) {
 Result<std::vector<std::vector<std::byte>>> MessageWorld::gather_at_root(
     std::span<const std::byte> mine) {
   constexpr int64_t kChunk = 1 << 20;
-  // Own memory: after a time-out the transport may still use it, and it is left behind.
+  // Separate memory, which is leaked after a time-out, because the transport may still use it.
   struct Staging {
     uint64_t size = 0;
     std::vector<std::byte> chunk = std::vector<std::byte>(kChunk);

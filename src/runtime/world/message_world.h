@@ -12,16 +12,16 @@ namespace shw::runtime {
 class ProcessWorld : public World {
  public:
   virtual int64_t rank() const = 0;
-  // Among the ranks on the same host, in the order of their ranks: 0 for the first.
+  // This rank's index among the ranks on its host, in the order of ranks; 0 for the first.
   virtual int64_t rank_on_host() const = 0;
-  // Brings bytes of every rank to rank 0, by rank there; nothing elsewhere. All ranks call it, one
-  // after another where several do, and no other thread of theirs does.
+  // Sends every rank's bytes to rank 0, which gets them by rank; other ranks get nothing. All ranks
+  // must call it in the same order, each from one thread at a time.
   virtual Result<std::vector<std::vector<std::byte>>> gather_at_root(
       std::span<const std::byte> mine) = 0;
 };
 
-// When the world is destroyed, its transport is closed: in order if every rank destroys it within
-// the time-out, and without waiting for anybody after an abort.
+// When the world is destroyed, its transport is closed: in an orderly way if every rank destroys
+// the world within the time-out; without waiting for other ranks after an abort.
 Result<std::shared_ptr<ProcessWorld>> create_message_world(std::unique_ptr<Transport> transport,
                                                            const WorldOptions& options);
 

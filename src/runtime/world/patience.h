@@ -1,5 +1,5 @@
-// How long a wait for other ranks may still take. Shortly before its end it asks them what they do,
-// so that the error of a time-out is there in time and says it.
+// Tracks how long a wait for other ranks may still last. Shortly before the time-out it asks the
+// other ranks what they are doing, so that the error of the time-out can report their answers.
 #pragma once
 #include <algorithm>
 #include <chrono>

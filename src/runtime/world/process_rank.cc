@@ -40,7 +40,7 @@ Result<std::vector<BufferRef>> ProcessRank::shard_inputs(const ProgramEntry& ent
   return pieces;
 }
 
-// Every rank sends what its ports hold, one after another, in one message.
+// Every rank sends the data of its ports, in order, in one message.
 Result<std::vector<HostTensor>> ProcessRank::gather(std::span<const Held> held) {
   std::vector<size_t> at(held.size());
   std::vector<std::byte> mine, staged;

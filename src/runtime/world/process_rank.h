@@ -1,5 +1,5 @@
-// This process's rank of a job of several processes, with whole tensors in, and whole tensors out
-// on rank 0: what virtual_ranks.h is for a job in one process.
+// Runs this process's rank of a job of several processes. Inputs are whole tensors on every rank;
+// whole outputs are on rank 0. The counterpart of virtual_ranks.h, which runs a job in one process.
 #pragma once
 #include <memory>
 #include <span>
@@ -15,7 +15,7 @@ namespace shw::runtime {
 
 class ProcessRank {
  public:
-  // All ranks make theirs; waits for the others.
+  // All ranks must call it; waits for the others.
   static Result<std::unique_ptr<ProcessRank>> create(std::shared_ptr<const Plan> plan,
                                                      std::shared_ptr<ProcessWorld> world,
                                                      const ExecutorOptions& options = {},
@@ -23,16 +23,16 @@ class ProcessRank {
   const Program& program() const { return plan_->program; }
   Executor& executor() { return *executor_; }
 
-  // Runs an entry to its end. Inputs: one for each port of the entry, whole, the same on all ranks.
-  // Outputs on rank 0 likewise, row-major; none on the others.
+  // Runs an entry to its end. Inputs: one whole tensor for each port of the entry, the same on all
+  // ranks. Outputs: on rank 0 likewise, row-major; none on the other ranks.
   Result<std::vector<HostTensor>> run(std::string_view entry,
                                       std::span<const HostTensorView> inputs);
-  // The same, but no rank sends its pieces of the outputs.
+  // Like run(), but the outputs are not gathered.
   Status run_only(std::string_view entry, std::span<const HostTensorView> inputs);
 
-  // What the executors keep, whole, by the name of its port. All ranks call both, with the same
-  // arguments; what is read is on rank 0, and an empty tensor on the others. NOT_FOUND: nothing of
-  // that name.
+  // Write and read state that the executors keep, as whole tensors, by the name of its port. All
+  // ranks must call them with the same arguments. read_state() returns the tensor on rank 0, and an
+  // empty tensor on the others. NOT_FOUND: no state has that name.
   Status write_state(std::string_view name, const HostTensorView& whole);
   Result<HostTensor> read_state(std::string_view name);
 

@@ -14,12 +14,12 @@ struct WorldRegistry::Known {
       : world(create_local_world(num_ranks, options)) {}
   const std::shared_ptr<World> world;
   std::mutex mutex;
-  std::set<int64_t> taken;  // ranks that a part has
+  std::set<int64_t> taken;  // ranks that belong to a part
 };
 
 namespace {
 
-// One part: the whole world, seen by whoever has these ranks.
+// One part of a world: the whole world, with the ranks of one caller as its local ranks.
 template <class Known>
 class Part final : public World {
  public:

@@ -1,5 +1,5 @@
-// Worlds of one process that their parts find by an id: threads that share no handle, each with
-// ranks of its own, as hosts of several GPUs make NCCL communicators.
+// Worlds in one process whose parts find each other by an id. For threads that share no handle,
+// each with its own ranks; NCCL communicators are created in the same way.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,10 +18,11 @@ class WorldRegistry {
  public:
   WorldId make_id();
 
-  // The world of this id, of which `local_ranks` are the caller's. The first call makes it, with
-  // its options; it lives as long as one of its parts. Waits for nobody. FAILED_PRECONDITION: the
-  // id is not this registry's, or the parts disagree on the number of ranks. ALREADY_EXISTS:
-  // another part has one of the ranks. OUT_OF_RANGE: there is no such rank.
+  // Returns the world of this id; `local_ranks` are the caller's ranks. The first call creates the
+  // world with its options. The world lives as long as any of its parts. Does not wait for other
+  // parts. FAILED_PRECONDITION: the id is not from this registry, or the parts disagree on the
+  // number of ranks. ALREADY_EXISTS: another part has one of the ranks. OUT_OF_RANGE: there is no
+  // such rank.
   Result<std::shared_ptr<World>> join(const WorldId& id, int64_t num_ranks,
                                       std::span<const int64_t> local_ranks,
                                       const WorldOptions& options);
@@ -29,7 +30,7 @@ class WorldRegistry {
  private:
   struct Known;
   std::mutex mutex_;
-  std::map<WorldId, std::weak_ptr<Known>> known_;  // expired: of no part at present
+  std::map<WorldId, std::weak_ptr<Known>> known_;  // expired: no part exists at present
 };
 
 }  // namespace shw::runtime

@@ -16,8 +16,8 @@ struct Rounds::Header {
 
 namespace {
 
-// Waits between looks: first yields, then sleeps that double. Many ranks share few cores, and the
-// one that they wait for needs them.
+// Waits between polls: it first yields, then sleeps for intervals that double. Many ranks may share
+// few cores, and the rank that is waited for needs one.
 class Backoff {
  public:
   void reset() { looks_ = 0; }
@@ -27,7 +27,7 @@ class Backoff {
     const int doublings = std::min((looks_ - kYields) / kLooksEach, kDoublings);
     std::this_thread::sleep_for(std::chrono::microseconds(20) * (1 << doublings));
   }
-  // Whether it has slept long enough for a look at the clock and at who has stopped.
+  // Whether it has slept long enough to check the clock and whether a rank has stopped.
   bool is_idle() const { return looks_ % 8 == 0; }
 
  private:
@@ -54,7 +54,7 @@ Rounds::~Rounds() {
     if (link.sending != 0) (void)transport_.test(&link.sending, &bytes);
     in_use |= is_open(link);
   }
-  // A rank that hangs may still take or fill this memory: it is not freed.
+  // A hanging rank may still read or write this memory, so it is leaked on purpose.
   if (in_use) (void)staging_.release();
 }
 

@@ -1,12 +1,13 @@
 // A world: the ranks that communicate with each other, and what they have in common.
 //
 // A world owns the connections between its ranks; executors borrow them. Every executor joins the
-// world for one rank and gets a job's place: the n-th executors of the ranks form job n, whose
-// collectives do not meet those of other jobs. The ranks of a job must run the same program; they
-// compare identities when they join, before the first collective.
+// world for one rank and becomes part of a job: the n-th executors of all ranks form job n. The
+// collectives of a job are separate from those of other jobs. The ranks of a job must run the same
+// program; they compare identities when they join, before the first collective.
 //
-// Joining waits for no other rank of this process, so one thread can make the executors of all
-// local ranks one after another. In a world of several processes it waits for the other processes.
+// Joining does not wait for other ranks of this process, so one thread can create the executors of
+// all local ranks one after another. In a world of several processes, joining waits for the other
+// processes.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -20,9 +21,9 @@
 
 namespace shw::runtime {
 
-// What ranks that run a program together must agree on. Sent between processes as these bytes.
+// What the ranks of a job must agree on. It is sent between processes in this binary form.
 struct ProgramIdentity {
-  uint64_t checksum = 0;  // of the plan's bytes
+  uint64_t checksum = 0;  // checksum of the plan's bytes
   uint64_t graph_hash = 0, options_hash = 0, mesh_hash = 0;
   char library[16] = {};  // the version of the library that runs the plan
 };
@@ -33,8 +34,8 @@ Status check_same_program(int64_t rank, const ProgramIdentity& mine, int64_t oth
                           const ProgramIdentity& other);
 
 struct WorldOptions {
-  // Of each wait for another rank; zero or less: none. Data sets load and hosts swap: what is late
-  // by minutes may still come.
+  // The limit of each wait for another rank; zero or less: no limit. The default is long because
+  // loading data or swapping can delay a rank by minutes.
   Timeout timeout = std::chrono::minutes(10);
 };
 
@@ -46,18 +47,18 @@ class World {
   // The ranks of this process, ascending.
   virtual std::span<const int64_t> local_ranks() const = 0;
 
-  // Takes the rank's place in its next job; end_join() must follow, and say whether the executor
-  // came about. One rank's calls do not overlap.
+  // Joins the rank to its next job. end_join() must follow; it reports whether the executor was
+  // created. Calls for one rank must not overlap.
   virtual Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,
                                                               const ProgramIdentity& program) = 0;
   virtual void end_join(int64_t rank, bool has_joined) = 0;
 
-  // Ends what runs and what comes, on all ranks, for good. Any thread; waits for nothing.
+  // Ends all running and future collectives on all ranks, permanently. Any thread; does not wait.
   virtual void abort(const Status& cause) = 0;
   virtual Status status() const = 0;  // OK, or the cause of the abort
 };
 
-// A rank's joining, ended however the making of its executor goes on.
+// Guard for joining: calls end_join() whether or not the executor is created.
 class Joining {
  public:
   Joining(World& world, int64_t rank) : world_(world), rank_(rank) {}
@@ -80,7 +81,8 @@ class Joining {
   bool has_begun_ = false, has_joined_ = false;
 };
 
-// Refuses what no world of `num_ranks` can run: FAILED_PRECONDITION, OUT_OF_RANGE.
+// Checks that a world of `num_ranks` ranks can run `mesh` with this rank. FAILED_PRECONDITION,
+// OUT_OF_RANGE.
 Status check_rank(int64_t rank, int64_t num_ranks, const Mesh& mesh);
 
 // A world whose ranks are all in this process, and exchange data through its memory.

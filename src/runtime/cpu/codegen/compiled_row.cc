@@ -19,7 +19,7 @@ std::unique_ptr<const CompiledRow> CompiledRow::of(std::span<const uint8_t> code
 
 CompiledRow::~CompiledRow() { ::munmap(code_, bytes_); }
 
-// Orders stores past the caches before whatever tells others that the work is done.
+// Orders streaming stores before any signal to other threads that the work is done.
 void CompiledRow::finish() { __builtin_ia32_sfence(); }
 
 }  // namespace shw::runtime::cpu

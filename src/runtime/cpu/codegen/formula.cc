@@ -43,7 +43,7 @@ int32_t Formula::number(float value) {
   return add({FormulaOp::kNumber, {}, value});
 }
 
-// What functors compute of their own numbers alone.
+// Evaluates operations on constants only.
 Traced Traced::fold(FormulaOp op, const Traced* operands) {
   const auto number = [&](size_t o) { return operands[o].number_; };
   switch (op) {

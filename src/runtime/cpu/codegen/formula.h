@@ -1,8 +1,8 @@
 // Formulas of pointwise kernels.
 //
-// A kernel's functor, called with Traced values in place of numbers, records what it computes. So
-// an operation is defined once: what the compiler makes of the functor, and what is generated for a
-// group of steps, are the same operations in the same order, and give the same bits.
+// A kernel's functor records its computation if it is called with Traced values instead of numbers.
+// So each operation is defined once. The compiled functor and the code that is generated for a
+// group of steps execute the same operations in the same order, and give the same bits.
 #pragma once
 #include <array>
 #include <concepts>
@@ -15,7 +15,7 @@ namespace shw::runtime::cpu {
 
 enum class FormulaOp : uint8_t {
   kInput,   // read from memory; operands[0]: the caller's number for it
-  kNumber,  // the same everywhere
+  kNumber,  // a constant
   kAdd,
   kSubtract,
   kMultiply,
@@ -24,20 +24,20 @@ enum class FormulaOp : uint8_t {
   kMagnitude,
   kSquareRoot,
   kExp,              // fast_exp (math.h)
-  kCopySign,         // the magnitude of the first, the sign of the second
+  kCopySign,         // magnitude of the first operand, sign of the second
   kSelectLess,       // a < b ? c : d
   kSelectLessEqual,  // a <= b ? c : d
-  kRowSum,           // of a row, in f64, divided by `number` if that is not 0
-  kRoundToBf16,      // to the nearest number of bf16, as f32
+  kRowSum,           // the sum of a row, in f64; divided by `number` if that is not 0
+  kRoundToBf16,      // to the nearest bf16 number, as f32
 };
 
-// What it is made of are earlier nodes.
+// The operands are earlier nodes.
 struct FormulaNode {
   FormulaOp op = FormulaOp::kNumber;
   std::array<int32_t, 4> operands{-1, -1, -1, -1};
-  float number = 0;  // of kNumber, kRowSum
+  float number = 0;  // for kNumber and kRowSum
 };
-int num_operands(FormulaOp op);  // that are nodes
+int num_operands(FormulaOp op);  // number of operands that are nodes
 
 class Formula {
  public:
@@ -49,15 +49,15 @@ class Formula {
   std::vector<FormulaNode> nodes_;
 };
 
-// A number that is known only when the formula is computed, or one that is known already.
+// A value that is computed when the formula runs, or a constant.
 class Traced {
  public:
-  // From what functors write among their operands: 1 + x.
+  // Converts constants that functors use as operands, as in 1 + x.
   constexpr Traced(double number = 0)  // NOLINT(google-explicit-constructor)
       : number_(static_cast<float>(number)) {}
   Traced(Formula& formula, int32_t node) : formula_(&formula), node_(node) {}
 
-  // The node in `formula`, which is the only one that its operands are in.
+  // The value's node in `formula`. All operands must belong to this formula.
   int32_t node(Formula& formula) const {
     return formula_ != nullptr ? node_ : formula.number(number_);
   }
@@ -73,20 +73,20 @@ class Traced {
  private:
   static Traced fold(FormulaOp op, const Traced* operands);
 
-  Formula* formula_ = nullptr;  // null: a number
+  Formula* formula_ = nullptr;  // null: a constant
   int32_t node_ = -1;
   float number_ = 0;
 };
 
-// What formulas of real numbers are written for.
+// The types that real formulas are written for.
 template <class T>
 concept Real = std::floating_point<T> || std::same_as<T, Traced>;
 
-// What functors may branch on.
+// Types whose values are known when the functor runs, so that it may branch on them.
 template <class T>
 concept Known = !std::same_as<T, Traced>;
 
-// Functions that functors call by these names for all types.
+// Functions that functors can call for all types.
 template <class T>
 T select_less(T a, T b, T then, T otherwise) {
   return a < b ? then : otherwise;
@@ -112,24 +112,25 @@ inline Traced row_sum(Traced x, float divisor) {
   return Traced::record(FormulaOp::kRowSum, {x}, divisor);
 }
 
-// Elements `begin` … `begin` + `count` - 1 of the result's rows are those of an input's from `from`
-// on.
+// Elements `begin` … `begin` + `count` - 1 of each result row are the elements of an input from
+// `from` on.
 struct RowPart {
   int64_t begin, count;
   int64_t from;
   size_t input;
 };
 
-// A kernel whose results are computed in f32 from operands in f32 or bf16: each from one element of
-// each operand, or from a row of its only one. A result that is stored in bf16 is rounded then.
+// A kernel whose results are computed in f32 from operands in f32 or bf16. Each result depends on
+// one element of each operand, or on a row of its only operand. A result that is stored in bf16 is
+// rounded at the end.
 class TracedKernel {
  public:
-  // `inputs`: by the step's inputs; those that the kernel does not read are not looked at.
+  // `inputs`: one per input of the step; those that the kernel does not read are ignored.
   virtual Traced trace(std::span<const Traced> inputs) const = 0;
-  // Dims at the end of its operand that are a row, and have size 1 in the result. 0: none.
+  // The number of trailing dims of its operand that form a row and have size 1 in the result. 0: it
+  // does not reduce rows.
   virtual size_t row_dims() const { return 0; }
-  // Of a kernel that computes nothing: the parts of rows that it lays side by side. Empty: it
-  // computes.
+  // For a kernel that only copies: the row parts that it concatenates. Empty: it computes.
   virtual std::span<const RowPart> row_parts() const { return {}; }
 
  protected:

@@ -1,4 +1,4 @@
-// Functions that the C library has only one number at a time, as flat code that vectorises.
+// Functions that the C library offers only for single numbers, as branch-free code that vectorises.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -16,7 +16,8 @@ inline float fast_exp(float x) {
   x = x > 89.0f ? 89.0f : x;      // e^89 overflows
   x = x < -104.0f ? -104.0f : x;  // e^-104 underflows to zero
   constexpr float kRound =
-      12582912.0f;  // 1.5·2^23: adding it leaves the nearest integer at the bottom
+      // 1.5·2^23: adding it leaves the nearest integer in the lowest bits.
+      12582912.0f;
   const float shifted = x * 1.44269504088896341f + kRound;
   const float n = shifted - kRound;
   const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
@@ -27,7 +28,8 @@ inline float fast_exp(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
-  // 2^n in two factors, as 2^n itself may be out of range. A NaN makes garbage here, but p is NaN.
+  // Multiply by 2^n in two factors, because 2^n itself may be out of range. For a NaN the factors
+  // are meaningless, but p is NaN.
   const int32_t bits = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRound);
   const int32_t half = bits >> 1;
   const auto power = [](int32_t e) {
@@ -50,7 +52,7 @@ T fast_tanh(T x) {
   p = p * z - T{3.33332819422e-1f};
   const T near = x + x * (z * p);
   const T far = T{1.0f} - T{2.0f} / (fast_exp(a + a) + T{1.0f});
-  // A NaN: far, 1 − 2/NaN.
+  // NaN takes the `far` branch: 1 − 2/NaN.
   return copysign(select_less(a, T{0.625f}, near, far), x);
 }
 inline double fast_tanh(double x) { return std::tanh(x); }
@@ -76,7 +78,7 @@ T fast_erf(T x) {
   q = q * t - T{6.34846687e-1f};
   q = q * t - T{1.28717512e-1f};
   const T far = copysign(T{1.0f} - fast_exp(q * t - t), x);
-  return select_less(T{0.927734375f}, a, far, near);  // a NaN: near
+  return select_less(T{0.927734375f}, a, far, near);  // NaN takes the `near` branch
 }
 inline double fast_erf(double x) { return std::erf(x); }
 
@@ -102,7 +104,7 @@ inline float fast_log(float x) {
   p = p * m + 3.3333331174e-1f;
   const float y = (m * z * p + e * -2.12194440e-4f) - 0.5f * z;
   const float ln = (m + y) + e * 0.693359375f;
-  const float defined = x < kInfinity ? ln : x;  // infinity and NaN are their own logarithms
+  const float defined = x < kInfinity ? ln : x;  // ln of infinity and NaN is the argument itself
   const float at_zero = x == 0 ? -kInfinity : defined;
   return x < 0 ? std::numeric_limits<float>::quiet_NaN() : at_zero;
 }

@@ -1,6 +1,6 @@
-// Loops over rows for x86-64 with AVX-512, assembled by Xbyak. Values of one element of each of 16
-// lanes stay in registers from the load of their operands to their last use; numbers are broadcast
-// from a table behind the code. There is no contraction of a·b + c, as nowhere in the runtime.
+// Loops over rows for x86-64 with AVX-512, assembled by Xbyak. Each register holds one value for 16
+// elements (lanes), from the load of its operands to its last use. Constants are broadcast from a
+// table after the code. a·b + c is not contracted to an FMA, as everywhere in the runtime.
 #include "runtime/cpu/codegen/row_loop.h"
 
 #if defined(SHW_HAVE_XBYAK) && defined(__x86_64__) && defined(__linux__)
@@ -23,7 +23,7 @@ constexpr int kRegisters = 32;
 // Which registers hold values.
 class Registers {
  public:
-  // Nothing: all are in use.
+  // Empty: all registers are in use.
   std::optional<int> take() {
     for (int r = 0; r < kRegisters; ++r)
       if (!used_[static_cast<size_t>(r)]) {
@@ -39,14 +39,16 @@ class Registers {
 };
 
 size_t code_bytes(const RowLoop& loop) {
-  size_t bytes = 512;  // what is around the loop
+  size_t bytes = 512;  // the code around the loop
   for (const FormulaNode& node : loop.formula.nodes())
-    bytes += node.op == FormulaOp::kExp ? 800 : 200;  // twice: whole vectors, and the rest of a row
+    // Generated twice: for whole vectors and for the rest of a row.
+    bytes += node.op == FormulaOp::kExp ? 800 : 200;
   bytes += loop.stores.size() * 32;
   return bytes;
 }
 
-// When something is computed or used: in a walk, before its loop, in it, or after it; then by node.
+// The time at which a value is computed or used: the traversal; before, in or after its loop; then
+// the node.
 struct Moment {
   enum Part : int32_t { kBefore, kLoop, kAfter };
   int32_t walk = 0;
@@ -57,7 +59,7 @@ struct Moment {
 
 class RowAssembler : private Xbyak::CodeGenerator {
  public:
-  // `room`: for the code, which may run at any place.
+  // `room`: memory for the code, which is position-independent.
   RowAssembler(const RowLoop& loop, std::span<uint8_t> room)
       : Xbyak::CodeGenerator(room.size(), room.data()),
         loop_(loop),
@@ -100,7 +102,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
         loop_.walk_ends.begin());
   }
 
-  // What depends on numbers for whole rows alone, and sums.
+  // Finds the values that are constant within a row: sums, and values that depend only on such
+  // values and on constants.
   void find_row_values() {
     of_row_.resize(nodes_.size());
     for (size_t n = 0; n < nodes_.size(); ++n) {
@@ -116,7 +119,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
                                            : Moment::kLoop;
     return {walk_of(n), part, static_cast<int32_t>(n)};
   }
-  // What is one number for the row is held to the end of a loop that reads it.
+  // A value that is constant within a row stays in its register to the end of the loop that reads
+  // it.
   void find_last_uses() {
     for (size_t n = 0; n < nodes_.size(); ++n) last_use_.push_back(computed(n));
     const auto used = [&](size_t value, Moment by) {
@@ -155,10 +159,10 @@ class RowAssembler : private Xbyak::CodeGenerator {
   bool is_sum(size_t node) const { return nodes_[node].op == FormulaOp::kRowSum; }
 
   // --- the function ----------------------------------------------------------------------------
-  // r14: rows that are left. rsi: a row's bytes, if it were of bf16. rax: the place in the row, in
-  // such bytes; elements of f32 lie at twice as many. rdi: scratch,
-  // after the pointers are loaded from where it points. r15: the table of numbers. k1: the lanes of
-  // what is left of a row after whole vectors.
+  // r14: remaining rows. rsi: size of a row in bytes if it were bf16. rax: position in the row, in
+  // such bytes; the position of f32 elements is twice that. rdi: points to the pointers until they
+  // are loaded, then scratch. r15: the table of constants. k1: mask of the rest of a row after
+  // whole vectors.
   Reg64 row(size_t pointer) const {
     static constexpr int kFree[] = {Xbyak::Operand::RCX, Xbyak::Operand::RDX, Xbyak::Operand::R8,
                                     Xbyak::Operand::R9,  Xbyak::Operand::R10, Xbyak::Operand::R11,
@@ -173,7 +177,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
   Xbyak::RegExp element_of(const RowPlace& place) const {
     return place.bf16 ? begin_of(place) + rax : begin_of(place) + rax * 2;
   }
-  static constexpr uint32_t kStep = kVectorBytes / 2;  // of rax, from one vector to the next
+  static constexpr uint32_t kStep = kVectorBytes / 2;  // step of rax per vector
   static constexpr size_t kFirstSaved = 6;             // of those, which belong to the caller
 
   void begin() {
@@ -309,7 +313,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
     free_.release(high.getIdx());
   }
 
-  // Registers of values that are not used after now.
+  // Releases the registers of values that are not used after `now`.
   void release(const Moment& now) {
     for (size_t value = 0; value < nodes_.size(); ++value) {
       if (last_use_[value] != now || registers_of_[value] < 0) continue;
@@ -319,7 +323,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
   }
 
   // --- sums ------------------------------------------------------------------------------------
-  // Eight sums in f64 side by side, added up as the reductions of this backend do (reduction.cc).
+  // Eight parallel f64 sums, combined in the same order as in the reductions of this backend
+  // (reduction.cc).
   void add_to_sum(size_t n, bool masked) {
     const Zmm sum(registers_of_[n]), part = take();
     in_register(nodes_[n], 0, [&](const Zmm& x) {
@@ -370,7 +375,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
     free_.release(r.getIdx());
   }
 
-  // A number of the table, broadcast.
+  // A constant of the table, broadcast.
   Xbyak::Address number(float value) {
     return ptr[r15 + offset_of(std::bit_cast<uint32_t>(value))];
   }
@@ -424,7 +429,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
     }
   }
   static constexpr uint32_t kSign = 0x80000000;
-  static constexpr uint8_t kLess = 1, kLessEqual = 2;  // predicates of vcmpps, false of a NaN
+  static constexpr uint8_t kLess = 1, kLessEqual = 2;  // predicates of vcmpps; false for NaN
 
   void load(const Zmm& to, const RowPlace& place, bool masked) {
     if (place.bf16)
@@ -445,7 +450,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
       vpmovzxwd(to, ptr[element_of(place)]);
     vpslld(to, to, 16);
   }
-  // Calls f with the register of operand o, or of a copy of a number.
+  // Calls f with the register of operand o, or with a register that holds a copy of the constant.
   template <class F>
   void in_register(const FormulaNode& node, int o, F&& f) {
     const size_t value = operand(node, o);
@@ -479,7 +484,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
       });
     });
   }
-  // As f32_to_bf16 (half.h) does.
+  // The same operations as f32_to_bf16 (half.h).
   void round_to_bf16(const Zmm& to, const Zmm& x) {
     constexpr uint8_t kUnordered = 3;
     constexpr uint32_t kQuiet = 0x00400000, kHigh = 0xffff0000;
@@ -509,7 +514,7 @@ class RowAssembler : private Xbyak::CodeGenerator {
     vmaxps(x, t, x);
     constexpr float kRound = 12582912.0f;
     vmulps(n, x, lanes(1.44269504088896341f));
-    vaddps(n, n, lanes(kRound));  // its integer stands at the bottom
+    vaddps(n, n, lanes(kRound));  // the integer is in the lowest bits
     vsubps(n, n, lanes(kRound));
     vmulps(to, n, lanes(0.693359375f));
     vsubps(x, x, to);
@@ -525,7 +530,8 @@ class RowAssembler : private Xbyak::CodeGenerator {
     vmulps(to, to, t);
     vaddps(to, to, x);
     vaddps(to, to, lanes(1.0f));
-    // Times 2^n, rounded once. fast_exp() multiplies by two powers, of which the first is exact.
+    // Multiplies by 2^n with a single rounding. fast_exp() multiplies by two powers, of which the
+    // first is exact.
     vscalefps(to, to, n);
     for (const Zmm& r : {x, n, t}) free_.release(r.getIdx());
   }

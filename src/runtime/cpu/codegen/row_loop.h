@@ -1,4 +1,4 @@
-// Loops over the elements of rows that compute a formula, as machine code.
+// Loops that compute a formula for the elements of rows, as machine code.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -9,55 +9,56 @@
 namespace shw::runtime::cpu {
 
 inline constexpr int64_t kVectorBytes = 64;
-inline constexpr size_t kMostRowPointers = 10;  // of a loop: general registers
+inline constexpr size_t kMostRowPointers = 10;  // per loop; limited by the general registers
 
-// Where a row begins: so many bytes behind what a pointer points to.
+// The start of a row: an offset from a pointer.
 struct RowPlace {
   int32_t pointer = -1;
   int32_t offset_bytes = 0;
-  bool bf16 = false;  // its elements; else f32
+  bool bf16 = false;  // elements are bf16; otherwise f32
 };
 
-// What a loop does. A row that is summed is walked once for the sum, and again for what depends on
-// it.
+// Describes a loop. A row that is summed is traversed once for the sum, and again for values that
+// depend on the sum.
 struct RowLoop {
-  // By pointer that a row begins at: whether it points to one number for the whole row, or to as
-  // many as the row has.
+  // By pointer: whether it points to one number for the whole row, instead of an element for each
+  // column.
   std::vector<bool> one_number;
-  // By pointer: from one row to the next; and how far ahead a row is fetched meanwhile, 0: not at
-  // all.
+  // By pointer: the distance between rows, and how far ahead rows are prefetched (0: not at all).
   std::vector<int32_t> stride_bytes, ahead_bytes;
   Formula formula;
-  std::vector<RowPlace> inputs;  // of the formula
-  // The nodes of each walk follow those of the one before: the ends of all but the last. A walk
-  // reads sums of those before it, and of their other nodes what is one number for the row.
+  std::vector<RowPlace> inputs;  // inputs of the formula
+  // The nodes of each traversal follow those of the previous one; these are the ends of all but the
+  // last. From earlier traversals, a traversal can use sums, and nodes with one value for the whole
+  // row.
   std::vector<int32_t> walk_ends;
   struct Store {
-    int32_t node;  // of bf16: it is rounded already
+    int32_t node;  // for bf16 it must already be rounded
     RowPlace place;
-    int32_t after;  // the node: those up to it have been computed for the element before
+    // The last node that is computed for an element before this store.
+    int32_t after;
     bool may_stream = false;
   };
   std::vector<Store> stores;
-  // Whether stores that say so go to memory past the caches. The rows that they write begin at
-  // multiples of kVectorBytes then, and finish() comes before anybody else reads them.
+  // Whether stores with `may_stream` bypass the caches. The rows that they write must then begin at
+  // multiples of kVectorBytes, and finish() must be called before another thread reads them.
   bool streams = false;
 };
 
-// Owns the code, in pages that can be executed and not written.
+// Owns the code, in memory pages that are executable and not writable.
 class CompiledRow {
  public:
-  // Null: the system gives no such memory.
+  // Null: the system provides no executable memory.
   static std::unique_ptr<const CompiledRow> of(std::span<const uint8_t> code);
   CompiledRow(const CompiledRow&) = delete;
   CompiledRow& operator=(const CompiledRow&) = delete;
   ~CompiledRow();
 
-  // At least one row, of n elements each.
+  // Requires at least one row; each has n elements.
   void run(std::byte* const* pointers, int64_t n, int64_t rows) const {
     reinterpret_cast<void (*)(std::byte* const*, int64_t, int64_t)>(code_)(pointers, n, rows);
   }
-  // After all rows of a loop that streams.
+  // Call after all rows of a loop with streaming stores.
   static void finish();
 
  private:
@@ -66,9 +67,9 @@ class CompiledRow {
   size_t bytes_;
 };
 
-// Whether this machine and this build compile loops at all.
+// Whether loops can be compiled on this machine and in this build.
 bool compiles_loops();
-// Null: they do not, or the loop needs more registers than there are. A loop is compiled within
+// Null: loops cannot be compiled, or this one needs too many registers. Compiling takes less than
 // 0.1 ms.
 std::unique_ptr<const CompiledRow> compile(const RowLoop& loop);
 

@@ -1,5 +1,5 @@
-// all: whether no element over attrs.dims (none: all) is zero; they stay with size 1 if
-// attrs.keepdim.
+// all: whether all elements over attrs.dims (none: all dims) are nonzero; reduced dims stay with
+// size 1 if attrs.keepdim.
 #include "runtime/cpu/reduction.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,5 @@
-// amax: the largest element over attrs.dims (none: all); they stay with size 1 if attrs.keepdim.
+// amax: the largest element over attrs.dims (none: all dims); reduced dims stay with size 1 if
+// attrs.keepdim.
 #include "runtime/cpu/reduction.h"
 
 namespace shw::runtime::cpu {

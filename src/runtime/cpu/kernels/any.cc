@@ -1,5 +1,5 @@
-// any: whether one element over attrs.dims (none: all) is not zero; they stay with size 1 if
-// attrs.keepdim.
+// any: whether any element over attrs.dims (none: all dims) is nonzero; reduced dims stay with size
+// 1 if attrs.keepdim.
 #include "runtime/cpu/reduction.h"
 
 namespace shw::runtime::cpu {

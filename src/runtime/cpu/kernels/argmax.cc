@@ -1,5 +1,4 @@
-// argmax(x): where the first of the largest elements stands along attrs.dim, or in the whole
-// tensor.
+// argmax(x): the index of the first largest element along attrs.dim, or in the whole tensor.
 #include "runtime/cpu/extreme.h"
 
 namespace shw::runtime::cpu {

@@ -1,5 +1,4 @@
-// argmin(x): where the first of the smallest elements stands along attrs.dim, or in the whole
-// tensor.
+// argmin(x): the index of the first smallest element along attrs.dim, or in the whole tensor.
 #include "runtime/cpu/extreme.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// bitwise_not: every bit of an integer, or a truth value, turned over.
+// bitwise_not: inverts every bit of an integer, or a truth value.
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// cat: the inputs one after another along attrs.dim.
+// cat: concatenates the inputs along attrs.dim.
 #include "runtime/cpu/parts.h"
 
 namespace shw::runtime::cpu {

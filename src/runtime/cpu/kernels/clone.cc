@@ -1,4 +1,4 @@
-// clone: a copy of any window, in the strides of the result's type.
+// clone: copies any window, with the strides of the result's type.
 #include "runtime/cpu/move.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// conj: the complex conjugate; real numbers stay what they are.
+// conj: the complex conjugate; real numbers are unchanged.
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {

@@ -1,5 +1,5 @@
-// constant_pad_nd(x): attrs.pad, from the last dim on, says how many elements of attrs.value go in
-// front of and behind each dim; negative ones cut off.
+// constant_pad_nd(x): attrs.pad has two numbers per dim, last dim first: how many elements of
+// attrs.value are added before and after it. Negative numbers remove elements.
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/fill.h"
 #include "runtime/padded_windows.h"

@@ -1,4 +1,4 @@
-// convert_element_type: the elements in another dtype; rows.h says how they are rounded.
+// convert_element_type: converts the elements to another dtype; rows.h describes the rounding.
 #include "runtime/cpu/move.h"
 
 namespace shw::runtime::cpu {

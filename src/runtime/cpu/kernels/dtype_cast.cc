@@ -1,4 +1,4 @@
-// dtype_cast: as convert_element_type; the planner tells the two apart, the runtime does not.
+// dtype_cast: the same as convert_element_type; only the planner distinguishes the two.
 #include "runtime/cpu/move.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// einsum: the sum that attrs.equation says, of two operands.
+// einsum: the sum over products of two operands that attrs.equation specifies.
 #include "runtime/cpu/contraction.h"
 
 namespace shw::runtime::cpu {

@@ -1,6 +1,6 @@
-// embedding(table [rows, width], indices): the table's rows, one for each index. With attributes
-// `size` and `cuts` the table is this rank's piece of a larger one, and rows that lie elsewhere are
-// zeros.
+// embedding(table [rows, width], indices): one row of the table for each index. With attributes
+// `size` and `cuts` the table is this rank's piece of a larger one, and rows on other ranks are
+// read as zeros.
 #include "runtime/cpu/indices.h"
 
 namespace shw::runtime::cpu {

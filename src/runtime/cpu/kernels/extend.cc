@@ -1,4 +1,4 @@
-// extend: a copy with zeros behind its end, in the dims in which the result is larger.
+// extend: a copy, extended by zeros at the end of the dims in which the result is larger.
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/padded_windows.h"

@@ -1,5 +1,5 @@
-// fill_padding: a copy of a piece in which what lies behind the rank's own elements is
-// attrs.fill_value. attrs.size and attrs.cuts say how many elements are its own.
+// fill_padding: a copy of a piece in which everything after the rank's own elements is
+// attrs.fill_value. attrs.size and attrs.cuts determine the number of own elements.
 #include <optional>
 #include <vector>
 
@@ -22,7 +22,8 @@ class FillPadding final : public HostKernel {
     if (to.numel() > 0) copy_.emplace(to, from);
     const NearestNumber nearest = nearest_number(value, out.dtype);
     const auto element = element_of(out.dtype, {nearest.real, nearest.integer});
-    // One box for each dim: behind the rank's own elements there, within them in the dims before.
+    // For each dim, one box of padding: after the rank's own elements in this dim, and within them
+    // in earlier dims.
     Dims box = out.shape;
     for (size_t d = 0; d < own.size(); ++d) {
       box[d] = out.shape[d] - own[d];

@@ -1,4 +1,4 @@
-// flip(x): the elements of attrs.dims in the opposite order.
+// flip(x): reverses the elements along attrs.dims.
 #include <cstring>
 
 #include "runtime/cpu/kernel_args.h"
@@ -33,7 +33,7 @@ class Flip final : public HostKernel {
   Dims shape_;
   size_t item_, output_;
   std::array<Dims, 2> strides_;
-  int64_t last_bytes_ = 0;  // where reading begins
+  int64_t last_bytes_ = 0;  // where the reversed read begins
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {

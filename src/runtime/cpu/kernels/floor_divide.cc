@@ -1,4 +1,4 @@
-// floor_divide: ⌊a/b⌋, with broadcasting. Of integers by zero: zero.
+// floor_divide: ⌊a/b⌋, with broadcasting. An integer divided by zero gives zero.
 #include <cmath>
 #include <concepts>
 

@@ -1,4 +1,4 @@
-// full_like: attrs.fill_value everywhere; the operand only lends its shape.
+// full_like: attrs.fill_value everywhere; the operand only determines the shape.
 #include "runtime/cpu/fill.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// gather(x, indices): along attrs.dim, the elements of x that the indices name.
+// gather(x, indices): the elements of x that the indices select along attrs.dim.
 #include "runtime/cpu/lookup.h"
 
 namespace shw::runtime::cpu {

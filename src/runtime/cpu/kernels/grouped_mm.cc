@@ -1,4 +1,4 @@
-// grouped_mm, as runtime/grouped_shape.h says, group by group.
+// grouped_mm (runtime/grouped_shape.h), group by group.
 #include <algorithm>
 
 #include "runtime/cpu/cast.h"
@@ -39,7 +39,7 @@ class GroupedMm final : public HostKernel {
     a_.run(a, buffers[0]);
     b_.run(b, buffers[1]);
     std::fill_n(c, numel(out_type_.shape), T{0});
-    // Offsets count from the first group of all; without them only this rank's groups matter.
+    // Offsets refer to all groups. Without offsets only this rank's groups matter.
     const TablePart& groups = shape_.groups;
     const int64_t first = load_ != nullptr ? 0 : groups.first;
     const int64_t last = load_ != nullptr ? groups.whole : groups.first + groups.own;
@@ -72,7 +72,7 @@ class GroupedMm final : public HostKernel {
     for (int64_t d : shape) n *= d;
     return n;
   }
-  // `g`: of this rank's groups.
+  // `g`: number of the group among this rank's groups.
   Gemm<T> product(int64_t g, int64_t begin, int64_t end, const T* a, const T* b, T* c) const {
     const int64_t m = a_shape_[a_shape_.size() - 2], k = a_shape_.back(), n = b_shape_.back();
     const int64_t size = end - begin;
@@ -95,7 +95,7 @@ class GroupedMm final : public HostKernel {
     }
     return result;
   }
-  // As if one group had all rows, columns or terms.
+  // Sized as if one group had all rows, columns or terms.
   int64_t scratch_elements() const {
     return gemm_scratch(product(0, 0, shape_.ragged(), nullptr, nullptr, nullptr));
   }

@@ -1,4 +1,4 @@
-// index_select(x, indices): the slices of x along attrs.dim that a row of indices names.
+// index_select(x, indices): the slices of x that a 1-D tensor of indices selects along attrs.dim.
 #include "runtime/cpu/lookup.h"
 
 namespace shw::runtime::cpu {

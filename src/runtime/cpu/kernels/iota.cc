@@ -1,4 +1,4 @@
-// iota, as runtime/iota_shape.h says.
+// iota (runtime/iota_shape.h).
 #include "runtime/cpu/pointwise.h"
 #include "runtime/iota_shape.h"
 

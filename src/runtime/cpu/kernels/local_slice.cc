@@ -11,7 +11,7 @@ namespace {
 
 class LocalSlice final : public HostKernel {
  public:
-  // `own`: elements of dim `dim` that there are, from `offset_bytes` on.
+  // `own`: number of elements of dim `dim` without padding, from `offset_bytes` on.
   LocalSlice(const TensorType& from, const TensorType& to, size_t dim, int64_t own,
              int64_t offset_bytes, size_t output)
       : offset_bytes_(offset_bytes), output_(output) {

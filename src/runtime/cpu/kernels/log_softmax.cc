@@ -1,4 +1,4 @@
-// log_softmax(x): x less the logarithm of the sum of eˣ along attrs.dim.
+// log_softmax(x): x minus the logarithm of the sum of eˣ along attrs.dim.
 #include "runtime/cpu/softmax.h"
 
 namespace shw::runtime::cpu {

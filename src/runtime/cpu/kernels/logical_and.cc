@@ -1,4 +1,4 @@
-// logical_and: whether both are not zero; with broadcasting.
+// logical_and: whether both operands are nonzero, with broadcasting.
 #include "runtime/cpu/comparison.h"
 
 namespace shw::runtime::cpu {

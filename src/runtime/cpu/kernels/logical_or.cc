@@ -1,4 +1,4 @@
-// logical_or: whether one is not zero; with broadcasting.
+// logical_or: whether at least one operand is nonzero, with broadcasting.
 #include "runtime/cpu/comparison.h"
 
 namespace shw::runtime::cpu {

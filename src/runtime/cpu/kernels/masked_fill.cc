@@ -1,4 +1,4 @@
-// masked_fill(x, mask, value?): the value, or attrs.value, where the mask holds, else x; with
+// masked_fill(x, mask, value?): the value, or attrs.value, where the mask is true, else x; with
 // broadcasting.
 #include "runtime/cpu/where.h"
 

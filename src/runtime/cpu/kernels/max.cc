@@ -1,4 +1,4 @@
-// max(x): the largest elements along attrs.dim, and where the first of them stands.
+// max(x): the largest elements along attrs.dim, and the index of their first occurrence.
 #include "runtime/cpu/extreme.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// maximum: the larger of two, with broadcasting. NaN where either is.
+// maximum: the larger of two values, with broadcasting. NaN if either is NaN.
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -16,7 +16,7 @@ struct Maximum {
   static Int pick(Int a, Int b) { return a < b ? b : a; }
   template <class T>
   static T pick(T a, T b) {
-    return a >= b ? a : b;  // b where it is NaN
+    return a >= b ? a : b;  // b if b is NaN
   }
 };
 

@@ -1,4 +1,4 @@
-// mean: over attrs.dims (none: all), which stay with size 1 if attrs.keepdim.
+// mean: the mean over attrs.dims (none: all dims), which stay with size 1 if attrs.keepdim.
 #include "runtime/cpu/reduction.h"
 
 namespace shw::runtime::cpu {

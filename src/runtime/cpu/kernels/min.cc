@@ -1,4 +1,4 @@
-// min(x): the smallest elements along attrs.dim, and where the first of them stands.
+// min(x): the smallest elements along attrs.dim, and the index of their first occurrence.
 #include "runtime/cpu/extreme.h"
 
 namespace shw::runtime::cpu {

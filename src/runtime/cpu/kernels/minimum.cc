@@ -1,4 +1,4 @@
-// minimum: the smaller of two, with broadcasting. NaN where either is.
+// minimum: the smaller of two values, with broadcasting. NaN if either is NaN.
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -16,7 +16,7 @@ struct Minimum {
   static Int pick(Int a, Int b) { return b < a ? b : a; }
   template <class T>
   static T pick(T a, T b) {
-    return a <= b ? a : b;  // b where it is NaN
+    return a <= b ? a : b;  // b if b is NaN
   }
 };
 

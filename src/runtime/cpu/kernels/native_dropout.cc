@@ -1,6 +1,6 @@
-// native_dropout(x, run_seed?) → zeros for a share attrs.p of the elements, the others times 1/(1 −
-// p); and which stayed. Which these are depends on attrs.seed, the seed of the run and an element's
-// place in the whole tensor.
+// native_dropout(x, run_seed?) has two results: x with a fraction attrs.p of the elements set to
+// zero and the others multiplied by 1/(1 − p), and the mask of the elements that are kept. The mask
+// depends on attrs.seed, the seed of the run and an element's position in the whole tensor.
 #include "runtime/cpu/draw.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/pointwise.h"

@@ -1,4 +1,4 @@
-// native_dropout_backward(grad, mask): grad·attrs.scale where the mask holds, else 0.
+// native_dropout_backward(grad, mask): grad·attrs.scale where the mask is true, else 0.
 #include <concepts>
 
 #include "runtime/cpu/pointwise.h"

@@ -1,5 +1,5 @@
 // nll_loss_backward(grad, x, targets, weight?, total weight) → −weight·grad at each target's class,
-// over the total weight with attrs.reduction 1; zero elsewhere.
+// divided by the total weight if attrs.reduction is 1; zero elsewhere.
 #include "runtime/cpu/nll_loss.h"
 #include "runtime/strided.h"
 

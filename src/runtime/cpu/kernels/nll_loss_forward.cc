@@ -1,5 +1,6 @@
-// nll_loss_forward(x, targets, weight?) → −weight·x at each target's class, their sum, or that over
-// the total weight (attrs.reduction 0, 2, 1); total weight. attrs.ignore_index does not count.
+// nll_loss_forward(x, targets, weight?) has two results. The first depends on attrs.reduction: 0:
+// −weight·x at each target's class; 2: the sum of these; 1: the sum divided by the total weight.
+// The second is the total weight. Targets equal to attrs.ignore_index are ignored.
 #include "runtime/cpu/nll_loss.h"
 #include "runtime/strided.h"
 
@@ -36,7 +37,7 @@ class NllLoss final : public HostKernel {
       total += weight;
     }));
     if (walk_.reduction == LossReduction::kMean) sum /= total;
-    if (each) total = 0;  // as ATen leaves it
+    if (each) total = 0;  // as in ATen
     if (!each && out != nullptr) store_(&sum, 1, out, 0);
     if (store_total_) store_total_(&total, 1, static_cast<std::byte*>(buffers[output_ + 1]), 0);
     return {};

@@ -1,5 +1,5 @@
-// pow: x to the power of the number attrs.exponent. Small exponents are multiplied out, as ATen
-// does.
+// pow: x to the power of the number attrs.exponent. Small exponents use multiplications, as in
+// ATen.
 #include <cmath>
 #include <concepts>
 

@@ -1,4 +1,5 @@
-// pow_tensor: a to the power of b, with broadcasting. An integer has no power below 0 but ±1.
+// pow_tensor: a to the power of b, with broadcasting. Of integers only ±1 have powers with negative
+// exponents.
 #include <cmath>
 #include <concepts>
 

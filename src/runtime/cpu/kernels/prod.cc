@@ -1,4 +1,5 @@
-// prod: the product over attrs.dims (none: all); they stay with size 1 if attrs.keepdim.
+// prod: the product over attrs.dims (none: all dims); reduced dims stay with size 1 if
+// attrs.keepdim.
 #include "runtime/cpu/reduction.h"
 
 namespace shw::runtime::cpu {

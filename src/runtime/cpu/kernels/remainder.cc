@@ -1,4 +1,4 @@
-// remainder: a − b·⌊a/b⌋, with broadcasting. Of integers by zero: zero.
+// remainder: a − b·⌊a/b⌋, with broadcasting. The remainder of an integer by zero is zero.
 #include <cmath>
 #include <concepts>
 

@@ -1,4 +1,4 @@
-// repeat(x): x laid side by side attrs.repeats times in each dim; new dims come in front.
+// repeat(x): repeats x attrs.repeats times in each dim; added dims come first.
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"

@@ -1,4 +1,4 @@
-// round: the nearest whole number, of two the even one.
+// round: the nearest integer; ties go to the even one.
 #include <cmath>
 #include <concepts>
 

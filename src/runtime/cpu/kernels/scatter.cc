@@ -1,5 +1,6 @@
-// scatter(x, indices, src?): x, but with the elements of src – or attrs.src everywhere – where the
-// indices point along attrs.dim. Of several for one place the last in row-major order stays.
+// scatter(x, indices, src?): a copy of x in which the elements that the indices select along
+// attrs.dim are replaced by those of src, or by attrs.src. If several replace the same element, the
+// last in row-major order wins.
 #include <cstring>
 
 #include "runtime/cpu/cast.h"

@@ -1,5 +1,5 @@
-// scatter_add(x, indices, src): x, to which the elements of src are added where the indices point
-// along attrs.dim, in row-major order.
+// scatter_add(x, indices, src): a copy of x; the elements of src are added at the positions that
+// the indices give along attrs.dim, in row-major order.
 #include "runtime/cpu/combine.h"
 
 namespace shw::runtime::cpu {

@@ -1,5 +1,6 @@
-// scatter_reduce(x, indices, src): x, which takes in the elements of src where the indices point
-// along attrs.dim, in row-major order, as attrs.reduce says: "amax", "amin" or "prod".
+// scatter_reduce(x, indices, src): a copy of x; the elements of src are combined with those at the
+// positions that the indices give along attrs.dim, in row-major order. attrs.reduce is "amax",
+// "amin" or "prod".
 #include "runtime/cpu/combine.h"
 
 namespace shw::runtime::cpu {

@@ -1,8 +1,8 @@
-// sdpa(q, k, v, bias?, documents?): softmax(scale · q·kᵀ + bias) · v by head, over the keys that a
-// query sees (visible_keys.h); query heads in a row may share a key head. Attributes: is_causal,
-// window_left, window_right, scale (absent: 1/√width), dropout_p (0). Results: out, lse (log of the
-// softmax denominators), and the state of a random generator that is not used: zeros. Attribute
-// dims: the order in which the dims of `out` lie.
+// sdpa(q, k, v, bias?, documents?): softmax(scale · q·kᵀ + bias) · v for each head, over the keys
+// that a query sees (visible_keys.h). Consecutive query heads may share a key head. Attributes:
+// is_causal, window_left, window_right, scale (absent: 1/√width), dropout_p (0), and dims: the
+// order of the dims of `out` in memory. Results: out, lse (log of the softmax denominators), and
+// the state of an unused random generator: zeros.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -34,8 +34,8 @@ class Sdpa final : public HostKernel {
     VisibleKeys visible;
     LogSumExp lse;
     HeadResult<T> out;
-    size_t output = 0;                              // its place among the buffers
-    std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
+    size_t output = 0;                              // number of the output buffer
+    std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, with their sizes in bytes
   };
   explicit Sdpa(Parts parts) : p_(std::move(parts)) {}
 
@@ -104,7 +104,8 @@ class Sdpa final : public HostKernel {
                   [row = &to.at(r, 0), factor = inverse[r]](int64_t c) { row[c] *= factor; });
   }
 
-  // Query i's scores of `keys` become weights, but for a factor, which is returned.
+  // Replaces query i's scores of `keys` by weights that still have to be multiplied by the returned
+  // factor.
   T weigh(void* const* buffers, int64_t b, int64_t h, int64_t i, KeyRange keys, T* scores) const {
     const KeyRange own = p_.visible.of(i);
     const int64_t n = own.size();
@@ -125,7 +126,8 @@ class Sdpa final : public HostKernel {
     static_cast<T*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] = value;
   }
 
-  // What belongs to no document, and what is behind the queries.
+  // Fills the rows of queries outside of all documents, and the elements of lse after the last
+  // query.
   void finish(void* const* buffers, int64_t b, int64_t h, const Matrix<T>& out) const {
     const int64_t seeing = p_.visible.queries(), all = p_.shape.queries;
     for (int64_t i = seeing; i < all; ++i) std::fill_n(&out.at(i, 0), p_.shape.value_width, T{0});

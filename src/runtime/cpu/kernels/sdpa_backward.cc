@@ -1,5 +1,5 @@
-// sdpa_backward(grad, q, k, v, bias?, out, lse, seed, offset, documents?): gradients of q, k, v
-// and, where it is wanted, of the bias. Attributes as of sdpa. The scores are computed again; with
+// sdpa_backward(grad, q, k, v, bias?, out, lse, seed, offset, documents?): the gradients of q, k, v
+// and, if needed, of the bias. Attributes as for sdpa. The scores are recomputed. With
 //   p = exp(scale·q·kᵀ + bias − lse),  delta = rowsum(grad ∘ out),  ds = p ∘ (grad·vᵀ − delta)
 // the gradients are dq = scale·ds·k, dk = scale·dsᵀ·q, dv = pᵀ·grad, dbias = ds.
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Parts {
   size_t num_inputs = 0, num_outputs = 0;
 };
 
-// Memory of one head's work.
+// Scratch memory for one head.
 template <class T>
 struct Scratch {
   T *grad, *q, *k, *v, *keys, *values, *out, *dq, *dk, *dv, *scores, *ds;
@@ -97,7 +97,7 @@ class SdpaBackward final : public HostKernel {
     Matrix<const T> grad, q, out;
     Matrix<T> dq;
   };
-  // What query heads share.
+  // Data that query heads share.
   struct KeyHead {
     Matrix<const T> k{}, keys{}, values{};  // keys, values: transposed
   };
@@ -108,7 +108,8 @@ class SdpaBackward final : public HostKernel {
     return {k, p_.keys.make(k, p_.shape.keys, m.keys), p_.values.make(v, p_.shape.keys, m.values)};
   }
 
-  // Lays the scratch out from `base` (not touched) and returns its number of elements.
+  // Assigns the scratch memory from `base` on (without accessing it), and returns its number of
+  // elements.
   int64_t carve(T* base, Scratch<T>& m) const {
     const AttentionShape& s = p_.shape;
     int64_t used = 0;
@@ -172,7 +173,7 @@ class SdpaBackward final : public HostKernel {
     block.add_queries(m.ds, q, s.width, dk);
   }
 
-  // Query i's scores of `keys` become the weights of the softmax.
+  // Replaces query i's scores of `keys` by the softmax weights.
   void weights(void* const* buffers, const Head& head, int64_t i, KeyRange keys, T* scores) const {
     const KeyRange own = p_.visible.of(i);
     const int64_t n = own.size();
@@ -184,7 +185,7 @@ class SdpaBackward final : public HostKernel {
       scale = 1;
     }
     const T lse = static_cast<const T*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
-    // A query that saw nothing has no weights.
+    // A query that sees no keys has no weights.
     const T shift =
         lse == -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : lse;
     const int64_t whole = whole_vectors<T>(n, keys.end - own.begin);
@@ -193,7 +194,7 @@ class SdpaBackward final : public HostKernel {
     std::fill(row + n, scores + keys.size(), T{0});
   }
 
-  // A row of grad·vᵀ becomes that of scale·ds.
+  // Replaces a row of grad·vᵀ by that of scale·ds.
   void score_gradient(void* const* buffers, const Head& head, int64_t i, KeyRange keys, T delta,
                       const T* weight, T* row) const {
     const T scale = static_cast<T>(p_.shape.scale);
@@ -206,7 +207,7 @@ class SdpaBackward final : public HostKernel {
     vector_loop(keys.size(), [&](int64_t j) { row[j] *= scale; });
   }
 
-  // Gradients of the queries that are in no document, and of their scores.
+  // Clears the gradients of queries outside of all documents, and of their scores.
   void clear_unseeing(void* const* buffers, const Head& head) const {
     const int64_t seeing = p_.visible.queries(), all = p_.shape.queries;
     for (int64_t i = seeing; i < all; ++i) std::fill_n(&head.dq.at(i, 0), p_.shape.width, T{0});

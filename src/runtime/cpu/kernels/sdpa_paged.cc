@@ -1,8 +1,8 @@
 // sdpa_paged(query, key_pages, value_pages, page_table, lengths): attention of the last positions
-// of each row of the batch over the keys and values that the row's pages hold
-// (runtime/paged_shape.h). Attributes: is_causal, window_left, window_right, scale (absent:
-// 1/√width). Of each key head, the keys and values that the queries see together are gathered once,
-// for all query heads that share them.
+// of each batch row over the keys and values in the row's pages (runtime/paged_shape.h).
+// Attributes: is_causal, window_left, window_right, scale (absent: 1/√width). For each key head,
+// the keys and values that the queries see together are gathered once, for all query heads that
+// share them.
 #include <algorithm>
 
 #include "runtime/cpu/attention.h"
@@ -76,14 +76,14 @@ class SdpaPaged final : public HostKernel {
   }
 
  private:
-  // Memory of one head's work.
+  // Scratch memory for one head.
   struct Scratch {
     T *q, *k, *v, *keys, *scores, *out;
   };
   struct Row {
     int64_t b, length;
-    KeyRange seen;  // by all queries together
-    Int* pages;     // those that hold it, at their places in the page table
+    KeyRange seen;  // the keys that all queries see together
+    Int* pages;     // the pages of these keys, at their positions in the page table
   };
 
   int64_t carve(T* base, Scratch& m) const {

@@ -1,4 +1,4 @@
-// select_backward(grad): zeros, with the gradient as element attrs.index of dim attrs.dim.
+// select_backward(grad): zeros, with the gradient at index attrs.index of dim attrs.dim.
 #include "runtime/cpu/parts.h"
 
 namespace shw::runtime::cpu {

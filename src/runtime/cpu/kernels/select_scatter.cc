@@ -1,4 +1,4 @@
-// select_scatter(x, src): x, but with src as element attrs.index of dim attrs.dim.
+// select_scatter(x, src): a copy of x, with src at index attrs.index of dim attrs.dim.
 #include "runtime/cpu/parts.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// softmax(x): eˣ over its sum along attrs.dim.
+// softmax(x): eˣ divided by its sum along attrs.dim.
 #include "runtime/cpu/softmax.h"
 
 namespace shw::runtime::cpu {

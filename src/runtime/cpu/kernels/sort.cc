@@ -1,5 +1,5 @@
-// sort(x): values in order along attrs.dim – attrs.descending: largest first – and where they
-// stood.
+// sort(x): the values sorted along attrs.dim (attrs.descending: largest first), and the index that
+// each had.
 #include "runtime/cpu/ranking.h"
 
 namespace shw::runtime::cpu {

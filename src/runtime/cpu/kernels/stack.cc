@@ -1,4 +1,4 @@
-// stack: the inputs side by side in a new dim, attrs.dim.
+// stack: joins the inputs along a new dim, attrs.dim.
 #include "runtime/cpu/parts.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// sum: over attrs.dims (none: all), which stay with size 1 if attrs.keepdim.
+// sum: the sum over attrs.dims (none: all dims), which stay with size 1 if attrs.keepdim.
 #include "runtime/cpu/reduction.h"
 
 namespace shw::runtime::cpu {

@@ -1,5 +1,5 @@
-// topk(x): the first of the values in order along attrs.dim, the largest unless attrs.largest is
-// false, and where they stood.
+// topk(x): the first of the sorted values along attrs.dim (largest first, unless attrs.largest is
+// false), and the index that each had.
 #include "runtime/cpu/ranking.h"
 
 namespace shw::runtime::cpu {

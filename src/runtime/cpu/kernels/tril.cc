@@ -1,4 +1,4 @@
-// tril(x): zeros above diagonal number attrs.diagonal of the last two dims.
+// tril(x): sets the elements above diagonal attrs.diagonal of the last two dims to zero.
 #include "runtime/cpu/triangle.h"
 
 namespace shw::runtime::cpu {

@@ -1,4 +1,4 @@
-// triu(x): zeros below diagonal number attrs.diagonal of the last two dims.
+// triu(x): sets the elements below diagonal attrs.diagonal of the last two dims to zero.
 #include "runtime/cpu/triangle.h"
 
 namespace shw::runtime::cpu {

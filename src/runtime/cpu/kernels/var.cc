@@ -1,5 +1,6 @@
-// var(x): the mean square distance from the mean over attrs.dims (none: all), of n elements divided
-// by n − attrs.correction; they stay with size 1 if attrs.keepdim. In f64, in two passes.
+// var(x): the variance over attrs.dims (none: all dims): the sum of squared distances from the
+// mean, divided by n − attrs.correction for n elements. Reduced dims stay with size 1 if
+// attrs.keepdim. Computed in f64, in two passes.
 #include <algorithm>
 
 #include "runtime/cpu/odometer.h"
@@ -30,7 +31,7 @@ class Var final : public HostKernel {
   }
 
  private:
-  // Of (x − from)^power.
+  // Sums (x − from)^power.
   double sum(const std::byte* in, double from, int power) const {
     double total = 0;
     for_each_offset(dims_.reduced, std::array{dims_.reduced_in},

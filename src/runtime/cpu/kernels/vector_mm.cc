@@ -1,5 +1,5 @@
-// vector_mm: mm with nothing but the processor's vectors, whether or not it has a matrix unit. No
-// operation uses it: `shardwise bench` compares with it.
+// vector_mm: mm on vector units only, whether or not the processor has a matrix unit. No operation
+// uses it; `shardwise bench` compares with it.
 #include "runtime/cpu/contraction.h"
 
 namespace shw::runtime::cpu {

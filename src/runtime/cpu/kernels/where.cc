@@ -1,4 +1,4 @@
-// where(condition, a, b): a where the condition holds, else b; with broadcasting.
+// where(condition, a, b): a where the condition is true, else b; with broadcasting.
 #include "runtime/cpu/where.h"
 
 namespace shw::runtime::cpu {

@@ -16,7 +16,7 @@ namespace {
 bool is_there(std::span<const TensorType* const> types, size_t i) {
   return i < types.size() && types[i] != nullptr;
 }
-// The position of operand `documents`: behind the others of sdpa, and of sdpa_backward.
+// The index of operand `documents`: after the other operands of sdpa and of sdpa_backward.
 constexpr size_t kDocuments = 4, kDocumentsOfBackward = 9;
 
 unsigned tile_programs(bool is_flash, bool is_tiled) {
@@ -49,7 +49,7 @@ Dtype compute_dtype(const TensorType& q) {
   return q.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
 }
 
-// Operands q, k, v at `first` among the inputs; the bias, if there is one, behind them.
+// Reads operands q, k, v from input `first` on, followed by the bias, if there is one.
 Result<AttentionArguments> read_forward(const KernelArgs& args, size_t first,
                                         const AttentionShape& s) {
   AttentionArguments a{};
@@ -84,12 +84,12 @@ class Sdpa final : public CudaKernel {
  public:
   AttentionArguments arguments{};
   bool is_f64 = false, has_out = false, has_lse = false;
-  bool is_flash = false;                       // if the addresses allow it, too
-  bool is_tiled = false;                       // where it is not flash
-  std::unique_ptr<AttentionByCudnn> by_cudnn;  // likewise; null: the kernels of this library
+  bool is_flash = false;                       // if the addresses also allow it
+  bool is_tiled = false;                       // used if flash is not
+  std::unique_ptr<AttentionByCudnn> by_cudnn;  // if the addresses allow it; null: not available
   Documents documents;
   size_t output = 0, num_outputs = 0;
-  std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
+  std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, with their sizes in bytes
 
   int64_t workspace_bytes() const override {
     return by_cudnn != nullptr ? by_cudnn->workspace_bytes() : documents.bytes();
@@ -101,7 +101,7 @@ class Sdpa final : public CudaKernel {
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     for (const auto& [buffer, bytes] : zeros) stream.fill(buffers[buffer], std::byte{0}, bytes);
-    // One block at least: it fills what is beyond the queries.
+    // At least one block: it fills the rows after the last query.
     void* out = pointer(buffers, output, has_out);
     void* lse = pointer(buffers, output + 1, has_lse);
     void* bias = pointer(buffers, 3, arguments.has_bias != 0);
@@ -131,7 +131,7 @@ class SdpaBackward final : public CudaKernel {
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
 
-  // The documents, rowsum(grad ∘ out) of each query, and parts of gradients.
+  // The workspace holds the documents, rowsum(grad ∘ out) of each query, and parts of gradients.
   int64_t workspace_bytes() const override {
     const int64_t ours = parts_at() + (is_flash ? flash_part_bytes(arguments) : 0);
     return by_cudnn != nullptr ? std::max(ours, by_cudnn->workspace_bytes()) : ours;
@@ -236,8 +236,8 @@ Prepared prepare_sdpa(const Context& context, const KernelArgs& args) {
   }
   if (!kernel->documents.are_there() && kernel->has_out)
     kernel->by_cudnn = AttentionByCudnn::create(context, kernel->arguments, kernel->has_lse);
-  // What cuDNN computes needs none of the large programs, which take seconds to compile: only
-  // addresses that it does not take are left.
+  // A step that cuDNN computes does not need the large programs, which take seconds to compile. A
+  // kernel of this library is then used only for addresses that cuDNN does not support.
   const bool by_tiles = kernel->by_cudnn == nullptr;
   kernel->is_flash = by_tiles && !kernel->documents.are_there() && fits_flash(kernel->arguments);
   kernel->is_tiled = by_tiles && fits_tiled(kernel->arguments);

@@ -10,17 +10,18 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kLeastGraphVersion = 91000;  // masks by −∞, and sums that it clears itself
-// Pairs of queries and keys of all heads: with fewer, any kernel takes microseconds.
+// Needed for masks by −∞, and for sums that cuDNN clears itself.
+constexpr size_t kLeastGraphVersion = 91000;
+// The minimum number of query-key pairs over all heads: with fewer, any kernel takes microseconds.
 constexpr int64_t kLeastPairs = 1 << 18;
-constexpr int64_t kLeastPositions = 64;  // of queries and keys: a tile of a kernel
+constexpr int64_t kLeastPositions = 64;  // minimum number of queries and of keys: a kernel's tile
 
 bool is_worth_a_plan(const AttentionArguments& a) {
   return std::min(a.queries, a.keys) >= kLeastPositions &&
          a.batch * a.heads * a.queries * a.keys >= kLeastPairs;
 }
 
-// What a graph depends on.
+// Appends everything that a graph depends on.
 void append(std::vector<int64_t>& key, const HeadWindow& w) {
   key.push_back(w.dtype);
   key.insert(key.end(), w.stride, w.stride + 4);
@@ -35,7 +36,7 @@ std::vector<int64_t> key_of(const AttentionArguments& a) {
 
 using MakeGraph = std::function<std::unique_ptr<CudnnGraph>(const Cudnn&)>;
 
-// Null: there is none.
+// Null: cuDNN has no such graph.
 std::shared_ptr<const CudnnGraph> find_or_make(const Context& context, SharedCudnn& cudnn,
                                                const std::vector<int64_t>& key,
                                                const MakeGraph& make) {
@@ -45,7 +46,7 @@ std::shared_ptr<const CudnnGraph> find_or_make(const Context& context, SharedCud
   std::weak_ptr<const CudnnGraph>& kept = handle.graph(key);
   if (auto known = kept.lock()) return known;
   std::unique_ptr<CudnnGraph> made = make(cudnn.api());
-  // What cuDNN refuses, the kernels of this library compute.
+  // If cuDNN refuses the graph, the kernels of this library are used.
   if (!made->finish(handle).ok()) return nullptr;
   std::shared_ptr<const CudnnGraph> graph = std::move(made);
   kept = graph;

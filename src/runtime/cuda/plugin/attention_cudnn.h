@@ -1,4 +1,5 @@
-// Attention, or its gradients, by cuDNN: faster than the kernels of this library where both can.
+// Attention, or its gradients, by cuDNN. Where both are possible, cuDNN is faster than the kernels
+// of this library.
 #pragma once
 #include <memory>
 #include <span>
@@ -10,18 +11,18 @@ namespace shw::runtime::cuda {
 
 class AttentionByCudnn {
  public:
-  // Null: cuDNN is not there, or older than 9.10; it does not know such attention; or there is so
-  // little to compute that making a plan, which takes half a second, would not pay. Steps alike
-  // share a plan.
+  // Null: cuDNN is missing or older than 9.10, it does not support this attention, or the
+  // computation is too small to justify making a plan, which takes half a second. Equal steps share
+  // a plan.
   static std::unique_ptr<AttentionByCudnn> create(const Context& context,
                                                   const AttentionArguments& arguments,
                                                   bool has_lse);
-  // Also null where results must have the same bits in each run.
+  // Also null if results must have the same bits in each run.
   static std::unique_ptr<AttentionByCudnn> create(const Context& context,
                                                   const AttentionBackwardArguments& arguments);
 
   int64_t workspace_bytes() const;
-  // Addresses that fits_flash() takes. The arguments are those of create().
+  // The addresses must satisfy fits_flash(). The arguments are those of create().
   Status run(CudaStream& stream, const AttentionBuffers& at, void* workspace) const;
   Status run(CudaStream& stream, const AttentionGradients& at, void* workspace) const;
 
@@ -34,7 +35,8 @@ class AttentionByCudnn {
   const Context& context_;
   SharedCudnn& cudnn_;
   const std::shared_ptr<const CudnnGraph> graph_;
-  // Of the workspace: rows of f32, and the sums of the queries' gradients; cuDNN's own is behind.
+  // Parts of the workspace: rows of f32, then the sums of the queries' gradients; cuDNN's own
+  // workspace follows.
   int64_t row_bytes_ = 0, sum_bytes_ = 0;
 };
 

@@ -27,7 +27,7 @@ bool has_packed_lse(const AttentionArguments& a) {
          (a.batch == 1 || a.lse_batch == a.heads * a.queries);
 }
 
-// What forward and backward have in common.
+// Common parts of the forward and the backward graph.
 class Attention {
  public:
   Attention(const Cudnn& api, const AttentionArguments& a)
@@ -42,7 +42,8 @@ class Attention {
       t.strides[d] = w.stride[d] / kElementBytes;
       extent = std::max(extent, t.sizes[d] * t.strides[d]);
     }
-    // The step of a dim of one place is any: the one that it would have as the outermost.
+    // The stride of a dim of size 1 is arbitrary. Use the one that the dim would have as the
+    // outermost.
     for (size_t d = 0; d < t.strides.size(); ++d)
       if (t.sizes[d] == 1) t.strides[d] = extent;
     return t;
@@ -51,7 +52,7 @@ class Attention {
   GraphTensor k() const { return in_heads(a_.k, a_.key_heads, a_.keys, a_.width); }
   GraphTensor v() const { return in_heads(a_.v, a_.key_heads, a_.keys, a_.value_width); }
   GraphTensor out() const { return in_heads(a_.out, a_.heads, a_.queries, a_.value_width); }
-  // A number for each query, or for each pair of a query and a key.
+  // Tensors with a number for each query, or for each pair of a query and a key.
   GraphTensor row() const {
     return GraphTensor::packed(kCudnnF32, {a_.batch, a_.heads, a_.queries, 1});
   }
@@ -144,7 +145,7 @@ std::unique_ptr<CudnnGraph> attention_gradient_graph(const Cudnn& api,
   const Value delta = g.in_memory(on.row());
   const Value dq_sum =
       g.in_memory(GraphTensor::packed(kCudnnF32, {a.batch, a.heads, a.queries, a.width}));
-  // Of each query: rowsum(grad ∘ out).
+  // For each query: rowsum(grad ∘ out).
   const GraphTensor row_of_out =
       GraphTensor::packed(kCudnnF32, {a.batch, a.heads, a.queries, a.value_width});
   const Value product =

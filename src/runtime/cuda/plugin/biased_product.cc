@@ -1,5 +1,5 @@
-// The product goes to the workspace, in f32 for the half precisions, so that the result is rounded
-// once.
+// The product is written to the workspace, in f32 for half-precision types, so that the result is
+// rounded once.
 #include "runtime/cuda/plugin/biased_product.h"
 
 #include <array>
@@ -37,7 +37,7 @@ class BiasedProduct final : public CudaKernel {
   const std::unique_ptr<PreparedKernel> product_;
   const int64_t product_bytes_;
   const std::optional<Pointwise> scale_;
-  const Pointwise finish_;  // adds c, or only converts
+  const Pointwise finish_;  // adds c, or only converts the dtype
 };
 
 Prepared biased_product(const Context& context, const KernelArgs& args, std::string_view equation) {
@@ -61,7 +61,7 @@ Prepared biased_product(const Context& context, const KernelArgs& args, std::str
     scale.emplace(PointwiseOp::kMul, wide.dtype, wide, sum);
     scale->set_fixed(1, alpha);
   }
-  // With beta = 0 the bias is not read: NaN and infinity in it do not count, as in ATen.
+  // With beta = 0 the bias is not read: NaN and infinity in it are ignored, as in ATen.
   Pointwise finish = make_copy(out, wide);
   if (beta.real != 0) {
     finish = Pointwise(PointwiseOp::kAdd, out.dtype, out, sum,

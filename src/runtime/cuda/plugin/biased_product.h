@@ -1,10 +1,10 @@
-// Products of matrices that are added to a tensor.
+// Matrix products that are added to a tensor.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 
 namespace shw::runtime::cuda {
 
-// attrs.beta · c + attrs.alpha · a × b; batch by batch.
+// Compute attrs.beta · c + attrs.alpha · a × b; baddbmm for each matrix of a batch.
 Prepared prepare_addmm(const Context& context, const KernelArgs& args);
 Prepared prepare_baddbmm(const Context& context, const KernelArgs& args);
 

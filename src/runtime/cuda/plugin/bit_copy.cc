@@ -8,7 +8,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr uintptr_t kLargestUnit = 16;  // that a thread moves at once
+constexpr uintptr_t kLargestUnit = 16;  // bytes that a thread moves at once
 // A matrix with fewer rows or columns leaves most of a tile empty.
 constexpr int64_t kLeastTransposed = 8;
 
@@ -37,8 +37,8 @@ BitCopy::BitCopy(const TensorType& to, const TensorType& from) {
     for (int d = 0; d < last; ++d) granularity_ |= static_cast<uintptr_t>(stride[d]);
 }
 
-// Whether neighbours in the result are columns of matrices whose neighbours in the operand are
-// rows.
+// Whether neighbouring result elements are columns of matrices of which neighbouring operand
+// elements are rows.
 bool BitCopy::transpose(int64_t element) {
   const DeviceLoops& loops = move_.loops;
   const int columns = loops.rank - 1;
@@ -79,7 +79,7 @@ Status BitCopy::run(CudaStream& stream, void* to, const void* from) const {
                        transpose_.matrices.total * down * across, to, from, transpose_);
 }
 
-// The addresses say how many bytes a unit may have.
+// The alignment of the addresses limits the size of a unit.
 Status BitCopy::run_units(CudaStream& stream, void* to, const void* from) const {
   const uintptr_t all =
       granularity_ | reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from);

@@ -1,12 +1,13 @@
-// Copies of the bits of elements between windows of one shape and dtype.
+// Bitwise copies between windows of the same shape and dtype.
 #pragma once
 #include "runtime/cuda/plugin/stream.h"
 #include "tensor/tensor_type.h"
 
 namespace shw::runtime::cuda {
 
-// One copy, prepared: the driver's where neither window has gaps and both have one order; by tiles
-// where one is the other transposed; else in units of as many bytes as are side by side in both.
+// A prepared copy. If neither window has gaps and both have the same dim order, the driver copies.
+// If one window is the transpose of the other, a kernel copies in tiles. Otherwise a kernel copies
+// in units of as many bytes as are contiguous in both.
 class BitCopy {
  public:
   BitCopy(const TensorType& to, const TensorType& from);
@@ -19,8 +20,8 @@ class BitCopy {
 
   Kind kind_ = Kind::kRuns;
   bool alike_ = true;          // the windows have the same strides
-  int64_t run_bytes_ = 0;      // of what is side by side in both, or of an element
-  uintptr_t granularity_ = 0;  // all distances in bytes, or'ed
+  int64_t run_bytes_ = 0;      // contiguous in both windows, or one element
+  uintptr_t granularity_ = 0;  // bitwise or of all strides in bytes
   MoveArguments move_{};
   TransposeArguments transpose_{};
 };

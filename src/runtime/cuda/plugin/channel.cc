@@ -8,14 +8,14 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// What a reduction is to NCCL. Complex numbers are sums of pairs.
+// A reduction in NCCL's terms. A complex sum is a sum of pairs.
 struct Reduction {
   NcclType type;
   NcclOperation operation;
   int64_t per_element = 1;
 };
 
-// A bool is a byte of 0 or 1.
+// bool is a byte with value 0 or 1.
 NcclType nccl_type(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF64:
@@ -56,14 +56,15 @@ NcclOperation nccl_operation(ReduceOp op, Dtype dtype) {
 
 class NcclCollective final : public PreparedKernel {
  public:
-  // `named`: what errors call it.
+  // `named`: the name in error messages.
   NcclCollective(std::shared_ptr<Communicators> job, std::shared_ptr<Group> group,
                  const CollectiveSpec& spec, const CollectiveSpec& named)
       : job_(std::move(job)), group_(std::move(group)), spec_(spec), named_(named) {}
 
   void launch(Stream& stream, void* const* buffers) override {
     auto& ours = static_cast<CudaStream&>(stream);
-    // Behind one that was not dispatched it would meet another one of the other ranks.
+    // After a collective that was not dispatched, this one would meet a different collective of the
+    // other ranks.
     if (ours.is_poisoned()) return;
     const auto handle = static_cast<StreamHandle>(ours.native());
     const Current current(ours.context());
@@ -155,7 +156,7 @@ class NcclChannel final : public Channel {
   const std::shared_ptr<Group> group_;
 };
 
-// Needs NCCL from the first channel on: a job of one rank has none.
+// Requires NCCL only from the first channel on: a job of one rank has no channel.
 class NcclProvider final : public ChannelProvider {
  public:
   NcclProvider(std::shared_ptr<Context> context, std::unique_ptr<ChannelProvider> control,

@@ -1,12 +1,13 @@
 // Channels over NCCL.
 //
-// A rank's communicators are made by a thread of its own: first one of all ranks, whose id the
-// ranks exchange over `control`, which connects the same ranks in host memory; then one for each
-// group, split off it. So making a channel waits for nobody, and one thread can make the channels
-// of several ranks. The first launch waits until its communicator is there.
+// Each rank has a thread that makes its communicators. It first makes one of all ranks; the ranks
+// exchange its id over `control`, which connects the same ranks in host memory. It then splits one
+// off for each group. So making a channel does not wait for other ranks, and one thread can make
+// the channels of several ranks. The first launch waits until its communicator exists.
 //
-// The same thread watches: an error of a communicator, an abort by any rank (which `control`
-// carries), and a collective that takes too long end all communicators of the rank.
+// The same thread monitors the communicators. It ends all communicators of the rank after an error
+// of one of them, after an abort by any rank (which `control` carries), and when a collective
+// exceeds the time-out.
 #pragma once
 #include <memory>
 
@@ -16,8 +17,8 @@
 
 namespace shw::runtime::cuda {
 
-// `timeout`: of a collective, from its dispatch to its end; zero or less: none. The first channel
-// is UNAVAILABLE where NCCL is missing or too old.
+// `timeout`: for a collective, from its dispatch to its end; zero or less: no limit. Creating the
+// first channel fails with UNAVAILABLE if NCCL is missing or too old.
 std::unique_ptr<ChannelProvider> make_channels(std::shared_ptr<Context> context,
                                                std::unique_ptr<ChannelProvider> control,
                                                Timeout timeout);

@@ -1,8 +1,8 @@
-// A graph with collectives, as its rank's communicators see it (communicators.h).
+// A graph with collectives, as registered with the rank's communicators (communicators.h).
 //
-// They watch its collectives from each launch on, and they end it: a communicator that is aborted
-// waits until no graph has its collectives any more (NCCL: commDestroySync), so a graph that its
-// owner still holds would hang the abort.
+// The communicators watch the graph's collectives from each launch on. They also destroy the graph:
+// an abort of a communicator waits until no graph contains its collectives (NCCL: commDestroySync),
+// so a graph that its owner still held would block the abort for ever.
 #pragma once
 #include <memory>
 #include <vector>
@@ -21,9 +21,9 @@ struct CollectiveGraph {
     CollectiveRecord record;
   };
   std::shared_ptr<Communicators> job;
-  uint64_t generation = 0;              // of the communicators that were captured
-  std::vector<Collective> collectives;  // in the order of the capture
-  GraphExecHandle exec = nullptr;       // null: not made yet, or ended. Under the job's lock
+  uint64_t generation = 0;              // of the captured communicators
+  std::vector<Collective> collectives;  // in capture order
+  GraphExecHandle exec = nullptr;       // null: not made yet, or destroyed. Under the job's lock
 };
 
 }  // namespace shw::runtime::cuda

@@ -5,7 +5,7 @@
 
 namespace shw::runtime::cuda {
 
-// Each range that has come since the last time.
+// Registers each range that was added since the last call.
 NcclError Communicators::register_memory(Group& group) {
   const uint64_t changes = context_->registered().changes();
   if (registration_.add == nullptr || group.registered_at == changes) return kNcclSuccess;
@@ -26,7 +26,7 @@ NcclError Communicators::register_memory(Group& group) {
 
 void Communicators::forget(const void* begin) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !is_ending_; });  // an abort gives registrations back, too
+  changed_.wait(lock, [&] { return !is_ending_; });  // an abort also releases registrations
   const Current current(*context_);
   for (const auto& group : groups_)
     std::erase_if(group->registered, [&](const Group::Registration& r) {

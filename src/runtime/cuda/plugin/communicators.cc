@@ -11,10 +11,11 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr std::chrono::milliseconds kLookAgain{2};  // while something may go wrong
+constexpr std::chrono::milliseconds kLookAgain{2};  // polling interval while errors may occur
 constexpr size_t kInMessages = 8;                   // collectives that an error lists
 
-// The status of work under a lock, which is locked afterwards. Out of memory is one, too.
+// Calls `work`, turning exhausted memory into a status, and makes sure that the lock is held
+// afterwards.
 template <class F>
 Status without_throwing(std::unique_lock<std::mutex>& lock, F&& work) {
   try {
@@ -70,7 +71,8 @@ Communicators::~Communicators() {
       is_building = is_building_;
     }
     changed_.notify_all();
-    // The exchange of ids ends only so. Whoever still waits for this rank waits in vain.
+    // Only an abort ends the exchange of ids. A rank that still waits for this one would wait for
+    // ever.
     if (is_building) control_->abort(Status(Code::kAborted, "the rank has left the job"));
     thread_.join();
   }
@@ -145,8 +147,8 @@ Status Communicators::wait_until_ready(std::unique_lock<std::mutex>& lock, const
   return {Code::kAborted, failure_.ok() ? "the job ends" : failure_.message()};
 }
 
-// What goes wrong with another rank reaches this one through NCCL first, which does not say with
-// which, and a moment later through the job, with the cause.
+// An error of another rank reaches this one first through NCCL, which does not name the rank. A
+// moment later it arrives through the job, with the cause.
 Status Communicators::with_cause(std::unique_lock<std::mutex>& lock, Status status) {
   constexpr std::chrono::milliseconds kMoment{500}, kPause{1};
   if (status.code() != Code::kAborted) return status;
@@ -159,8 +161,8 @@ Status Communicators::with_cause(std::unique_lock<std::mutex>& lock, Status stat
   return job.ok() ? status : Status(Code::kAborted, job.message());
 }
 
-// A communicator may take a collective in the background; the stream is its own until then. The
-// first one connects ranks, and so waits for them.
+// A communicator may accept a collective in the background, and uses the stream until it is done.
+// The first collective connects ranks, and therefore waits for them.
 Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group) {
   const Clock::time_point since = Clock::now();
   while (true) {
@@ -205,7 +207,7 @@ bool Communicators::is_watching() const {
                            groups_, [](const auto& group) { return group->underway.is_empty(); });
 }
 
-// One piece of work of the thread, or a wait for some.
+// One step of the thread's work, or a wait for work.
 Status Communicators::work(std::unique_lock<std::mutex>& lock) {
   if (must_build()) {
     is_building_ = true;
@@ -219,7 +221,7 @@ Status Communicators::work(std::unique_lock<std::mutex>& lock) {
     return {};
   }
   if (!must_look_) changed_.wait_for(lock, kLookAgain);
-  if (!is_watching()) return {};  // somebody has reset it meanwhile
+  if (!is_watching()) return {};  // reset in the meantime
   must_look_ = false;
   return look_for_errors();
 }
@@ -229,7 +231,7 @@ void Communicators::serve() {
   while (!is_stopping_) {
     Status status = without_throwing(lock, [&] { return work(lock); });
     if (status.ok() || is_stopping_) continue;
-    // From here on a reset waits: it comes after the abort, or it would be the next job that is
+    // From here on a reset waits, so that it comes after the abort. Otherwise the next job would be
     // aborted.
     is_building_ = false;
     is_ending_ = true;
@@ -252,25 +254,25 @@ void Communicators::add_silent_ranks(std::unique_lock<std::mutex>& lock, Status&
   try {
     status = Status(status.code(), status.message() + control_->silent_ranks());
   } catch (const std::bad_alloc&) {
-    // The time-out alone says enough.
+    // Out of memory: report the time-out without details.
   }
   lock.lock();
 }
 
-// Tells the other ranks, unless they know.
+// Informs the other ranks, unless they already know.
 void Communicators::end_job(const Status& cause) noexcept {
   try {
     if (control_->async_status().ok()) control_->abort(cause);
   } catch (const std::bad_alloc&) {
-    // The monitor of the executor, which learns of the failure, tells them.
+    // Out of memory: the executor's monitor, which learns of the failure, informs them.
   }
 }
 
-// NCCL says of an abort that it ends the work on the device at once, and then waits: for the graphs
-// that hold collectives of the communicator, and for memory of the device, which is there once no
-// other communicator's work waits for a rank. So the graphs go first, which the driver allows while
-// they run, all communicators go together, and those who come with a graph meanwhile find the lock
-// free.
+// According to NCCL, an abort ends the work on the device at once, and then waits
+// for two things: for the graphs that contain collectives of the communicator; and for device
+// memory, which becomes free once no work of another communicator waits for a rank. So the graphs
+// are destroyed first, which the driver allows while they run, and all communicators are aborted
+// together. The lock is released meanwhile for threads that want to launch or destroy a graph.
 void Communicators::end_all(std::unique_lock<std::mutex>& lock) {
   ++generation_;
   for (const auto& graph : graphs_)
@@ -307,7 +309,7 @@ Result<NcclId> Communicators::exchange_id() {
   return all[0];
 }
 
-// Waits while NCCL makes a communicator, unless the job ends or a rank does not come.
+// Waits while NCCL makes a communicator, until the job ends or a rank is late.
 Status Communicators::finish_init(std::unique_lock<std::mutex>& lock,
                                   NcclCommunicator communicator) {
   const Clock::time_point since = Clock::now();
@@ -340,14 +342,14 @@ Status Communicators::join_all(std::unique_lock<std::mutex>& lock) {
   return finish_init(lock, all_);
 }
 
-// Every rank splits in the same order, as programs are the same on every rank.
+// Every rank splits in the same order, because all ranks run the same program.
 Status Communicators::split(std::unique_lock<std::mutex>& lock, Group& group) {
   NcclConfig config;
   NcclCommunicator made = nullptr;
   SHW_RETURN_IF_ERROR(nccl_.check(nccl_.split(all_, static_cast<int>(group.first_rank),
                                               static_cast<int>(group.member), &made, &config),
                                   "splitting a communicator"));
-  // The one of all is busy with the split, too.
+  // The communicator of all ranks is busy with the split, too.
   Status status = finish_init(lock, all_);
   if (status.ok()) status = finish_init(lock, made);
   if (!status.ok()) {
@@ -362,7 +364,7 @@ Status Communicators::split(std::unique_lock<std::mutex>& lock, Group& group) {
 Status Communicators::build(std::unique_lock<std::mutex>& lock) {
   const Current current(*context_);
   if (all_ == nullptr) SHW_RETURN_IF_ERROR(join_all(lock));
-  for (size_t i = 0; i < groups_.size(); ++i) {  // more may come meanwhile
+  for (size_t i = 0; i < groups_.size(); ++i) {  // more may be added in the meantime
     const std::shared_ptr<Group> group = groups_[i];
     if (group->communicator == nullptr) SHW_RETURN_IF_ERROR(split(lock, *group));
   }

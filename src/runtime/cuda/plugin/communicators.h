@@ -19,8 +19,8 @@ namespace shw::runtime::cuda {
 // A group that this rank is in, and its communicator.
 struct Group {
   GroupName name{};
-  int64_t first_rank = 0;        // the smallest rank of the group: what NCCL calls its colour
-  int64_t member = 0, size = 1;  // the number of this rank in it; how many there are
+  int64_t first_rank = 0;                   // the group's smallest rank; its colour for NCCL
+  int64_t member = 0, size = 1;             // this rank's number in the group; the group's size
   NcclCommunicator communicator = nullptr;  // null: not made yet, or aborted
   uint64_t num_collectives = 0;             // dispatched
   Underway underway;
@@ -28,9 +28,10 @@ struct Group {
     const void* begin;
     void* handle;
   };
-  std::vector<Registration> registered;  // with this communicator
-  uint64_t registered_at = 0;            // RegisteredMemory::changes() that it knows
-  unsigned* counted = nullptr;  // collectives in graphs that have ended: pinned, a kernel counts
+  std::vector<Registration> registered;  // ranges registered with this communicator
+  uint64_t registered_at = 0;            // the RegisteredMemory::changes() it has seen
+  // Number of finished collectives in graphs: pinned memory that a kernel increments.
+  unsigned* counted = nullptr;
 };
 
 class Communicators final : public RegisteredMemory::User {
@@ -45,11 +46,11 @@ class Communicators final : public RegisteredMemory::User {
   const Nccl& nccl() const { return nccl_; }
   Context& context() const { return *context_; }
 
-  // The group along `axes` that this rank is in; its communicator comes later.
+  // The group along `axes` that contains this rank. Its communicator is made later.
   Result<std::shared_ptr<Group>> add_group(std::span<const uint8_t> axes);
 
-  // Calls `put(communicator)`, which puts a collective on the stream, once the group's communicator
-  // is there, and watches the collective from then on.
+  // Calls `put(communicator)`, which enqueues a collective on the stream, once the group's
+  // communicator exists. Then watches the collective.
   template <class F>
   Status dispatch(Group& group, const CollectiveRecord& record, StreamHandle stream, F&& put) {
     std::unique_lock lock(mutex_);
@@ -60,8 +61,9 @@ class Communicators final : public RegisteredMemory::User {
     return watch(group, record, stream);
   }
 
-  // The same on a stream that is captured: the collective is watched from each launch of the graph
-  // on. The first one of a capture makes `graph`. NCCL registers the memory of graphs by itself.
+  // Like dispatch(), on a stream that is being captured: the collective is watched from each launch
+  // of the graph on. The first call of a capture creates `graph`. NCCL itself registers the memory
+  // of graphs.
   template <class F>
   static Status capture(const std::shared_ptr<Communicators>& job,
                         std::shared_ptr<CollectiveGraph>& graph,
@@ -71,7 +73,8 @@ class Communicators final : public RegisteredMemory::User {
     SHW_RETURN_IF_ERROR(job->put_on_stream(lock, *group, put));
     return job->note(job, graph, group, record, stream);
   }
-  // The captured graph of these collectives is there. ABORTED: its communicators are not any more.
+  // Call when the graph of these collectives has been instantiated. ABORTED: its communicators have
+  // been ended.
   Status adopt(const std::shared_ptr<CollectiveGraph>& graph, GraphExecHandle exec);
   Status launch(CollectiveGraph& graph, StreamHandle stream);
   bool is_usable(const CollectiveGraph& graph) const;
@@ -106,7 +109,8 @@ class Communicators final : public RegisteredMemory::User {
   Status wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group);
   Status watch(Group& group, const CollectiveRecord& record, StreamHandle stream);
 
-  // Of the thread; `lock` is held at the begin and the end, and not while others are waited for.
+  // For the thread. `lock` is held at the start and at the end, and released while waiting for
+  // other ranks.
   void serve();
   Status work(std::unique_lock<std::mutex>& lock);
   void end_job(const Status& cause) noexcept;
@@ -120,28 +124,28 @@ class Communicators final : public RegisteredMemory::User {
   Status look_for_errors();
   Status look_at_the_clock();
   void add_silent_ranks(std::unique_lock<std::mutex>& lock, Status& status) noexcept;
-  // Aborts every communicator, and ends every graph that has collectives of them. `lock` is held at
-  // the begin and the end.
+  // Aborts every communicator, and destroys every graph that contains their collectives. `lock` is
+  // held at the start and at the end.
   void end_all(std::unique_lock<std::mutex>& lock);
 
   const std::shared_ptr<Context> context_;
   const std::shared_ptr<ChannelProvider> control_;
   const Timeout timeout_;
   Nccl nccl_;
-  NcclRegistration registration_;             // empty: this NCCL has none
-  std::unique_ptr<PreparedKernel> exchange_;  // of ids, in host memory
-  int64_t num_ranks_ = 1, member_ = 0;        // of the communicator of all
+  NcclRegistration registration_;             // empty: this NCCL has no registration
+  std::unique_ptr<PreparedKernel> exchange_;  // exchanges ids in host memory
+  int64_t num_ranks_ = 1, member_ = 0;        // of the communicator of all ranks
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   NcclCommunicator all_ = nullptr;
   std::vector<std::shared_ptr<Group>> groups_;
-  std::vector<NcclCommunicator> ending_;  // while they are aborted; has room for all
+  std::vector<NcclCommunicator> ending_;  // communicators being aborted; has room for all
   std::vector<std::shared_ptr<CollectiveGraph>> graphs_;
-  uint64_t generation_ = 0;  // how often all communicators have ended
-  Status failure_;           // why there are no communicators
+  uint64_t generation_ = 0;  // number of times that all communicators ended
+  Status failure_;           // reason why there are no communicators
   bool is_building_ = false, is_ending_ = false, is_stopping_ = false;
-  bool must_look_ = false;  // this rank has aborted the job
+  bool must_look_ = false;  // check for errors now: this rank aborted the job
   CollectiveLog log_;
   std::thread thread_;
 };

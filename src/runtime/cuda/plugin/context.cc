@@ -21,8 +21,9 @@ constexpr KernelPlace kKernels[] = {
     SHW_CUDA_KERNELS(X)
 #undef X
 };
-constexpr int kBlocksPerMultiprocessor = 32;  // more than fit at once: the device balances them
-constexpr int kLeastMajor = 8;                // sm_80: what the kernels are built and checked for
+// More than fit at once, so that the device can balance the load.
+constexpr int kBlocksPerMultiprocessor = 32;
+constexpr int kLeastMajor = 8;  // sm_80: the kernels are built and checked for it
 
 }  // namespace
 
@@ -109,7 +110,7 @@ Result<ModuleHandle> Context::load_text(const std::string& name, const std::stri
   if (cache_.is_open()) {
     SHW_ASSIGN_OR_RETURN(program, program_description(nvrtc_, text, major_, minor_));
   }
-  // What the driver does not take is compiled anew, whatever it was.
+  // A cached binary that the driver rejects is compiled anew, whatever the reason.
   if (const auto known = cache_.find(program))
     if (auto module = load_binary(*known); module.ok()) return module;
   SHW_ASSIGN_OR_RETURN(const std::string binary,

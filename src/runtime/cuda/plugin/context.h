@@ -1,5 +1,5 @@
-// One CUDA device as this process uses it: the driver, the device's primary context, the compiled
-// kernels and cuBLASLt. What streams, events, kernels and channels of the device share.
+// One CUDA device in this process: the driver, the device's primary context, the compiled kernels
+// and cuBLASLt. The device's streams, events, kernels and channels share it.
 #pragma once
 #include <array>
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace shw::runtime::cuda {
 
-inline constexpr size_t kMemoryAlignment = 256;  // of all device memory that the driver gives
+inline constexpr size_t kMemoryAlignment = 256;  // alignment of device memory from the driver
 
 enum class DeviceProgram : unsigned {
 #define X(name) name,
@@ -42,7 +42,8 @@ enum class DeviceKernel : int {
 
 class Context {
  public:
-  // UNAVAILABLE: a library is missing or too old, or there is no such device; says what to do.
+  // UNAVAILABLE: a library is missing or too old, or the device does not exist; the message says
+  // what to do.
   static Result<std::shared_ptr<Context>> open(const Options& options);
   ~Context();
   Context(const Context&) = delete;
@@ -51,24 +52,24 @@ class Context {
   const Driver& driver() const { return driver_; }
   const CublasLt& cublaslt() const { return cublaslt_; }
   CublasLtHandle cublaslt_handle() const { return cublaslt_handle_; }
-  // Null: it is not there. Opened when it is first asked for, as it is large. Any thread.
+  // Null: cuDNN is missing. It is large, so it is loaded at the first call. Any thread.
   SharedCudnn* cudnn() const;
   const Options& options() const { return options_; }
   RegisteredMemory& registered() { return registered_; }
   Ordinal ordinal() const { return ordinal_; }
   const std::string& name() const { return name_; }
-  // Compiles and loads what is not there yet of a set of programs: it takes seconds, so it is done
-  // when a step is prepared. Any thread.
+  // Compiles and loads those programs of a set that are not loaded yet. This takes seconds, so it
+  // is done when a step is prepared. Any thread.
   Status load(unsigned programs);
-  // The kernel of that name in device code that is generated, compiled and loaded once. Any thread.
+  // Finds a kernel in generated device code, which is compiled and loaded once. Any thread.
   Result<FunctionHandle> load_source(const std::string& text, const char* kernel);
-  // Of a program that is loaded.
+  // The kernel's program must be loaded.
   FunctionHandle function(DeviceKernel kernel) const {
     return functions_[static_cast<size_t>(kernel)];
   }
-  // Threads of blocks whose threads work together: a power of two.
+  // The block size of kernels whose threads cooperate: a power of two.
   int block_threads() const { return block_threads_; }
-  // Blocks that a launch has at most; kernels loop over the rest.
+  // The maximum number of blocks of a launch; kernels loop over the rest.
   int max_blocks() const { return max_blocks_; }
 
  private:
@@ -93,14 +94,14 @@ class Context {
   ProgramCache cache_;
   RegisteredMemory registered_;
   int major_ = 0, minor_ = 0;  // the device's compute capability
-  std::mutex mutex_;           // while programs are loaded
+  std::mutex mutex_;           // held while programs are loaded
   std::array<ModuleHandle, static_cast<size_t>(DeviceProgram::kCount)> modules_{};
   std::array<FunctionHandle, static_cast<size_t>(DeviceKernel::kCount)> functions_{};
-  std::map<std::string, ModuleHandle> generated_;  // by their text
+  std::map<std::string, ModuleHandle> generated_;  // by source text
   int block_threads_ = 1, max_blocks_ = 1;
 };
 
-// Makes a context the calling thread's current one for a scope, and puts the caller's back.
+// Makes a context current on the calling thread for a scope, and restores the previous one.
 class Current {
  public:
   explicit Current(const Context& context) : driver_(context.driver_) {

@@ -1,6 +1,6 @@
-// An operand whose letters of each class form one strided dim, rows or columns without gaps, goes
-// into the product as it lies in memory; another one is packed into the workspace first. What
-// cuBLASLt does not multiply, a plain kernel does.
+// An operand is used in place if its letters of each class form one strided dim and its rows or
+// columns have no gaps. Otherwise it is first packed into the workspace. A plain kernel computes
+// products that cuBLASLt does not support.
 #include "runtime/cuda/plugin/contraction.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// How one operand enters the product.
+// How the product accesses an operand.
 struct Access {
   MatrixPlace place;
   std::optional<Pointwise> pack;  // to (operands) or from (result) the workspace
@@ -45,7 +45,7 @@ class Product final : public CudaKernel {
   void place_operand(Access& access, const Equation& e, Operand which, const Letters& rows,
                      const Letters& columns, Dtype dtype);
 
-  Operand left_ = kLeft, right_ = kRight;  // what stands left of the product
+  Operand left_ = kLeft, right_ = kRight;  // the left operand of the product
   size_t output_ = 2;
   Access a_, b_, c_;
   int64_t packed_bytes_ = 0;
@@ -75,8 +75,8 @@ Prepared Product::create(const Context& context, Equation e, const KernelArgs& a
   auto product = std::make_unique<Product>();
   Product& p = *product;
   p.output_ = args.inputs.size();
-  // The product writes rows without gaps: where the result's gapless dim is among the rows, the
-  // transposed product is formed.
+  // The product writes dense rows. If the result's contiguous dim is among its rows, the transposed
+  // product is computed.
   const auto gapless = [](const Letters& letters) {
     return std::any_of(letters.begin(), letters.end(),
                        [](const Letter& l) { return l.size != 1 && l.stride[kResult] == 1; });
@@ -99,7 +99,7 @@ Prepared Product::create(const Context& context, Equation e, const KernelArgs& a
   return std::unique_ptr<PreparedKernel>(std::move(product));
 }
 
-// Element by element, for what cuBLASLt does not do.
+// Computes the product element by element, where cuBLASLt does not support it.
 class PlainProduct final : public CudaKernel {
  public:
   PlainProduct(const Equation& e, const KernelArgs& args) : output_(args.inputs.size()) {

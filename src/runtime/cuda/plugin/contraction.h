@@ -6,7 +6,7 @@
 
 namespace shw::runtime::cuda {
 
-// The first two operands, multiplied as the equation says.
+// Multiplies the first two operands as `equation` specifies.
 Prepared prepare_contraction(const Context& context, const KernelArgs& args,
                              std::string_view equation);
 Prepared prepare_mm(const Context& context, const KernelArgs& args);

@@ -11,7 +11,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// Samples and channels, and three spatial dims, of which the first ones may be absent.
+// Samples, channels and three spatial dims; the first spatial dims may be absent.
 ConvolutionWindow window_of(const TensorType& type) {
   ConvolutionWindow w{};
   const Dims strides = strides_bytes(type);
@@ -86,19 +86,19 @@ class Convolution final : public CudaKernel {
   const size_t output_;
 };
 
-// Operands: gradient, input, weight; results for input, weight and bias. Computed in f64 if the
-// gradient is.
+// Operands: gradient, input, weight. Results: gradients of input, weight and bias. Computed in f64
+// if the gradient is f64.
 class ConvolutionBackward final : public CudaKernel {
  public:
   struct Part {
-    ConvolutionArguments arguments;                // with the window of the result in its place
+    ConvolutionArguments arguments;  // with the window of the computed tensor as the result
     std::unique_ptr<ConvolutionByCudnn> by_cudnn;  // null: it does not
   };
   ConvolutionBackward(Part to_input, Part to_weight, std::unique_ptr<PreparedKernel> to_bias)
       : to_input_(std::move(to_input)),
         to_weight_(std::move(to_weight)),
         to_bias_(std::move(to_bias)) {}
-  // One after another, in the same memory.
+  // The parts run one after another, in the same memory.
   int64_t workspace_bytes() const override {
     return std::max({workspace_of(to_input_.by_cudnn), workspace_of(to_weight_.by_cudnn),
                      to_bias_ != nullptr ? to_bias_->workspace_bytes() : 0});
@@ -143,10 +143,10 @@ class ConvolutionBackward final : public CudaKernel {
   }
 
   const Part to_input_, to_weight_;
-  const std::unique_ptr<PreparedKernel> to_bias_;  // null: there is no such result
+  const std::unique_ptr<PreparedKernel> to_bias_;  // null: the result is absent
 };
 
-// The gradient's sum over all dims but that of channels.
+// The sum of the gradient over all dims except channels.
 Prepared prepare_bias_gradient(const Context& context, const KernelArgs& args) {
   const TensorType& grad = *args.inputs[0];
   std::vector<int64_t> over;

@@ -7,13 +7,14 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kMostConvolutionBytes = 64u << 20;  // of an algorithm
-constexpr uintptr_t kAlignment = 16;                 // of operands, for loads of whole vectors
+constexpr size_t kMostConvolutionBytes = 64u << 20;  // maximum workspace of an algorithm
+constexpr uintptr_t kAlignment = 16;                 // required of operands, for vector loads
 constexpr int kMostProposals = 8;
-constexpr int kFewestSpatialDims = 2;  // of cuDNN
+constexpr int kFewestSpatialDims = 2;  // cuDNN's minimum
 constexpr float kTimesOne = 1, kAddNothing = 0;
 
-// Of cuDNN's algorithms those that add up products: not Fourier's and Winograd's, which round more.
+// The cuDNN algorithms that add up products directly. Those of Fourier and Winograd are excluded,
+// because they have larger rounding errors.
 enum ToResult : int { kImplicit = 0, kImplicitPrecomputed = 1, kExplicit = 2, kDirect = 3 };
 enum ToOperand : int { kAtomic = 0, kInOrder = 1 };
 
@@ -42,7 +43,7 @@ bool is_for_cudnn(const ConvolutionTypes& t) {
   return t.bias == nullptr || (t.bias->dtype == dtype && t.bias->strides == Dims{1});
 }
 
-// With as many spatial dims as cuDNN wants, of size 1 in front.
+// Adds dims of size 1 in front, up to the number of spatial dims that cuDNN requires.
 std::vector<int> with_spatial_dims(const Dims& dims, int filler) {
   std::vector<int> all(dims.begin(), dims.end());
   while (static_cast<int>(all.size()) < 2 + kFewestSpatialDims) all.insert(all.begin() + 2, filler);
@@ -60,7 +61,7 @@ std::unique_ptr<ConvolutionByCudnn> ConvolutionByCudnn::create(const Context& co
   if (cudnn == nullptr) return nullptr;
   const Current current(context);
   std::unique_ptr<ConvolutionByCudnn> made(new ConvolutionByCudnn(context, *cudnn, to));
-  // What cuDNN refuses, the plain kernels compute.
+  // If cuDNN refuses the convolution, the plain kernels compute it.
   if (!made->describe(shape, types).ok() || !made->choose()) return nullptr;
   return made;
 }
@@ -77,7 +78,7 @@ ConvolutionByCudnn::~ConvolutionByCudnn() {
 Status ConvolutionByCudnn::describe_tensor(CudnnTensor& made, const TensorType& type) const {
   const Cudnn& api = cudnn_.api();
   const std::vector<int> sizes = with_spatial_dims(type.shape, 1);
-  // The step of a dim of one place is any that is no less than what lies within it.
+  // The stride of a dim of size 1 can be any number not less than the extent of the inner dims.
   const auto within = static_cast<int>(type.strides[2] * type.shape[2]);
   const std::vector<int> strides = with_spatial_dims(type.strides, within);
   SHW_RETURN_IF_ERROR(api.check(api.create_tensor(&made), "describing a tensor"));
@@ -109,7 +110,7 @@ Status ConvolutionByCudnn::describe(const ConvolutionShape& shape, const Convolu
   SHW_RETURN_IF_ERROR(api.check(api.create_filter(&weight_), "describing a weight"));
   SHW_RETURN_IF_ERROR(api.check(api.set_filter(weight_, type, kCudnnRowMajor, dims, sizes.data()),
                                 "describing a weight"));
-  // Of the shape's three spatial dims the last ones.
+  // Uses the last of the shape's three spatial dims.
   std::vector<int> padding, stride, dilation;
   for (size_t d = ConvolutionShape::kDims + 2 - sizes.size(); d < ConvolutionShape::kDims; ++d) {
     padding.push_back(static_cast<int>(shape.padding[d]));
@@ -123,7 +124,7 @@ Status ConvolutionByCudnn::describe(const ConvolutionShape& shape, const Convolu
                 "describing a convolution"));
   SHW_RETURN_IF_ERROR(api.check(api.set_groups(convolution_, static_cast<int>(shape.groups)),
                                 "describing a convolution"));
-  // Without tensor cores, f32 would lose bits to TF32.
+  // With tensor cores, f32 would be rounded to TF32.
   SHW_RETURN_IF_ERROR(api.check(
       api.set_math(convolution_, type == kCudnnF32 ? kCudnnMultiplyAdd : kCudnnTensorCores),
       "describing a convolution"));
@@ -146,7 +147,7 @@ bool ConvolutionByCudnn::choose() {
   if (error != 0) return false;
   const auto end = proposals + std::clamp(count, 0, kMostProposals);
   const auto good = std::find_if(proposals, end, [&](const CudnnProposal& p) {
-    // cuDNN adds a bias without an activation by this algorithm alone.
+    // Only this algorithm of cuDNN can add a bias without an activation.
     return p.status == 0 && p.determinism == kCudnnDeterministic &&
            p.workspace_bytes <= kMostConvolutionBytes && adds_products(to_, p.algorithm) &&
            (bias_ == nullptr || p.algorithm == kImplicitPrecomputed);

@@ -8,14 +8,14 @@
 
 namespace shw::runtime::cuda {
 
-// What a convolution is solved for.
+// Which operand of a convolution is computed.
 enum class ConvolutionTo { kResult, kInput, kWeight };
 
 struct ConvolutionTypes {
   const TensorType &input, &weight, &result;
   const TensorType* bias = nullptr;  // added to the result
 };
-// Element 0 of each; what is solved for is written.
+// Addresses of element 0. The operand that is computed is written.
 struct ConvolutionBuffers {
   void *input, *weight, *result;
   const void* bias = nullptr;
@@ -23,9 +23,9 @@ struct ConvolutionBuffers {
 
 class ConvolutionByCudnn {
  public:
-  // Null: cuDNN is not there, or does not do it as this library does: f32, f16 or bf16 in all
-  // operands, a weight without gaps, sums in f32 whose order is the same in each run, no transforms
-  // that round more.
+  // Null: cuDNN is missing, or has no algorithm that meets this library's requirements. They are:
+  // f32, f16 or bf16 in all operands, a dense weight, sums in f32 with the same order in each run,
+  // and no transforms with larger rounding errors.
   static std::unique_ptr<ConvolutionByCudnn> create(const Context& context, ConvolutionTo to,
                                                     const ConvolutionShape& shape,
                                                     const ConvolutionTypes& types);
@@ -34,7 +34,7 @@ class ConvolutionByCudnn {
   ConvolutionByCudnn& operator=(const ConvolutionByCudnn&) = delete;
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  // Whether it takes operands that lie there.
+  // Whether it supports operands at these addresses.
   static bool takes(const ConvolutionBuffers& at);
   Status run(CudaStream& stream, const ConvolutionBuffers& at, void* workspace) const;
 

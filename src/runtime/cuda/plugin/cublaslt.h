@@ -1,4 +1,5 @@
-// cuBLASLt: what is called of it, with declarations of our own (tests/cuda compares them).
+// The part of cuBLASLt that is used, with our own declarations (tests/cuda compares them with the
+// vendor's header).
 #pragma once
 #include <cstddef>
 #include <cstdint>

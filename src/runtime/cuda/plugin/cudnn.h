@@ -1,7 +1,8 @@
-// cuDNN: what is called of it, with declarations of our own (tests/cuda compares them).
-// Convolutions and attention use it, and only where it is there: convolutions by its functions of
-// one convolution each, which version 9 calls deprecated and still has, attention by graphs
-// (cudnn_graph.h).
+// The part of cuDNN that is used, with our own declarations (tests/cuda compares them with the
+// vendor's header).
+//
+// cuDNN is optional. Convolutions call its functions for single convolutions, which version 9
+// deprecates but still has. Attention uses graphs (cudnn_graph.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -196,10 +197,10 @@ Result<Cudnn> open_cudnn(const std::string& folder);
 
 class CudnnGraph;
 
-// The library as a device's kernels share it.
+// A device's kernels share this object.
 class SharedCudnn {
  public:
-  // Null: it is not there, or too old. Any thread. The device's context must be current.
+  // Null: cuDNN is missing or too old. Any thread. The device's context must be current.
   static std::unique_ptr<SharedCudnn> open(const std::string& folder);
   ~SharedCudnn();  // the device's context must be current
   SharedCudnn(const SharedCudnn&) = delete;
@@ -212,7 +213,7 @@ class SharedCudnn {
    public:
     explicit Handle(SharedCudnn& shared) : lock_(shared.mutex_), shared_(shared) {}
     operator CudnnHandle() const { return shared_.handle_; }
-    // The graph that was made for a problem, as long as anybody holds it.
+    // The graph for a problem, if one exists; it exists as long as somebody holds it.
     std::weak_ptr<const CudnnGraph>& graph(const std::vector<int64_t>& problem) const {
       return shared_.graphs_[problem];
     }

@@ -6,10 +6,10 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr int64_t kTensorBytes = 16;  // all tensors in memory lie at multiples of them
+constexpr int64_t kTensorBytes = 16;  // alignment of all tensors in memory
 constexpr size_t kMostEngines = 8;
 
-// The id of a tensor by its number: 0 is none.
+// The id of a tensor. Ids start at 1; 0 means none.
 int64_t id_of(size_t tensor) { return static_cast<int64_t>(tensor) + 1; }
 
 }  // namespace
@@ -84,7 +84,7 @@ CudnnGraph::Value CudnnGraph::number(float x) {
   return made;
 }
 
-// What an operation computes, and in which type.
+// Describes what an operation computes, and in which type.
 CudnnNode CudnnGraph::computation(CudnnKind kind, CudnnAttribute attribute, CudnnType type) {
   CudnnNode what = make(kind);
   set_one(what, attribute, kCudnnTypes, type);
@@ -150,7 +150,7 @@ void CudnnGraph::reshape(Value from, Value to) {
   operations_.push_back(node);
 }
 
-// The kernels that cuDNN would take, the fastest first as its model of them says.
+// The kernels that cuDNN proposes, fastest first according to its model.
 std::vector<CudnnNode> CudnnGraph::proposals(CudnnNode operations) {
   CudnnNode heuristic = make(kCudnnHeuristic);
   set_one(heuristic, kHeuristicOperations, kCudnnNodes, operations);
@@ -193,7 +193,7 @@ Status CudnnGraph::finish(CudnnHandle handle) {
 Status CudnnGraph::run(CudnnHandle handle, std::span<void* const> memory, void* workspace) const {
   std::vector<int64_t> ids = in_memory_;
   std::vector<void*> pointers(memory.begin(), memory.end());
-  // cuDNN reads numbers, and does not write them.
+  // cuDNN only reads the numbers.
   for (const auto& [id, x] : numbers_) {
     ids.push_back(id);
     pointers.push_back(const_cast<float*>(&x));

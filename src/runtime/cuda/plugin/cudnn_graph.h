@@ -1,5 +1,5 @@
-// A graph of operations on tensors of four dims that cuDNN computes by kernels of its own. It knows
-// kernels for graphs of certain forms alone, and refuses others.
+// A graph of operations on four-dimensional tensors that cuDNN executes. cuDNN has kernels for
+// graphs of certain forms only, and refuses others.
 // Source: NVIDIA's documentation of cuDNN's backend (graph) API, version 9.
 #pragma once
 #include <array>
@@ -15,7 +15,7 @@ struct GraphTensor {
   std::array<int64_t, 4> sizes{}, strides{};  // in elements
 
   static GraphTensor packed(CudnnType type, const std::array<int64_t, 4>& sizes);
-  // Its last two dims swapped.
+  // The tensor with its last two dims swapped.
   GraphTensor transposed() const;
 };
 
@@ -28,27 +28,27 @@ class CudnnGraph {
   CudnnGraph(const CudnnGraph&) = delete;
   CudnnGraph& operator=(const CudnnGraph&) = delete;
 
-  // A tensor in memory. run() is given the addresses of these, in the order in which they were
-  // declared; each is a multiple of 16 bytes.
+  // A tensor in memory. run() gets the addresses of these tensors in the order of declaration; each
+  // is a multiple of 16 bytes.
   Value in_memory(const GraphTensor& type);
-  // A tensor that one operation hands to others, and that need not lie in memory.
+  // An intermediate tensor, which need not be stored in memory.
   Value between(const GraphTensor& type);
   Value number(float x);
 
-  // Operands of size 1 in a dim serve all of it; heads of the second operand of a product serve as
-  // many heads of the first one each. What fails, finish() says.
+  // Operands are broadcast in dims of size 1. Each head of a product's second operand serves an
+  // equal number of heads of the first. finish() reports errors.
   void matmul(Value a, Value b, Value to);
   void pointwise(CudnnPointwiseMode mode, std::initializer_list<Value> operands, Value to);
-  // Positions along a dim, of the shape of `like`.
+  // Indices along a dim, with the shape of `like`.
   void positions(Value like, int64_t dim, Value to);
-  // `to` says which dims become smaller.
+  // The sizes of `to` determine which dims are reduced.
   void reduce(CudnnReductionMode mode, Value from, Value to);
   void reshape(Value from, Value to);
 
-  // Makes the plan, for the handle's device. After that, nothing is added.
+  // Makes the plan for the handle's device. Nothing may be added afterwards.
   Status finish(CudnnHandle handle);
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  // On the handle's stream.
+  // Runs on the handle's stream.
   Status run(CudnnHandle handle, std::span<void* const> memory, void* workspace) const;
 
  private:
@@ -77,7 +77,7 @@ class CudnnGraph {
   Status status_;
   std::vector<CudnnNode> nodes_, tensors_, operations_;
   std::vector<int64_t> in_memory_;                  // ids
-  std::vector<std::pair<int64_t, float>> numbers_;  // ids and values
+  std::vector<std::pair<int64_t, float>> numbers_;  // id and value
   CudnnNode plan_ = nullptr;
   int64_t workspace_bytes_ = 0;
 };

@@ -9,7 +9,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kPage = 4096;  // of pinned memory, and the least alignment of NCCL's
+constexpr size_t kPage = 4096;  // alignment of pinned memory; minimum alignment of NCCL's
 
 }  // namespace
 

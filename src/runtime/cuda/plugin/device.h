@@ -35,9 +35,10 @@ class CudaDevice final : public Device {
   Result<void*> allocate_registered(size_t bytes, size_t alignment);
 
   const std::shared_ptr<Context> context_;
-  const StreamHandle copies_;  // for copies that the host waits for
+  const StreamHandle copies_;  // for synchronous copies
   std::mutex mutex_;
-  std::map<void*, DevicePointer> larger_;  // what the driver gave, where that begins before
+  // The driver's allocation, by aligned address, where the two differ.
+  std::map<void*, DevicePointer> larger_;
 };
 
 }  // namespace shw::runtime::cuda

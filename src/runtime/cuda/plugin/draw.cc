@@ -6,7 +6,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// Where a step's operands are: the seed of the run among the inputs, the results behind them.
+// Numbers of a step's buffers: the run's seed among the inputs, then the results.
 struct Operands {
   StepSeed seed;
   size_t results;

@@ -1,4 +1,4 @@
-// Random numbers and dropout (runtime/draw_shape.h), the same bits as on the CPU.
+// Random numbers and dropout (runtime/draw_shape.h), with the same bits as on the CPU.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

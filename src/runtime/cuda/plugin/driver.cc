@@ -15,16 +15,16 @@ const LibraryKind kDriver = {"the CUDA driver",
                              "install NVIDIA's driver 525 or newer (CUDA 12.0), or run on the CPU"};
 constexpr int kLeastDriverVersion = 12000;
 
-// Errors after which the driver returns nothing but them to this process.
+// Errors after which every driver call of this process fails with the same error.
 bool is_lost(DriverError error) {
   constexpr DriverError kLost[] = {
       700,  // an illegal address
-      702,  // a time-out of the system's
+      702,  // a time-out of the system
       710,  // an assertion of a kernel
       714,  // an error of the hardware's stack
       715,  // an illegal instruction
       716,  // a misaligned address
-      717,  // an address of another space
+      717,  // an address of another address space
       718,  // a program counter outside of the program
       719,  // another exception
   };

@@ -1,12 +1,12 @@
-// The CUDA driver: what is called of libcuda, with declarations of our own. tests/cuda compares
-// them with the vendor's header where that is installed.
+// The part of the CUDA driver (libcuda) that is used, with our own declarations. tests/cuda
+// compares them with the vendor's header if that is installed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "runtime/cuda/plugin/library.h"
 
-// The tags of the driver's handles: its headers declare the same ones.
+// The struct tags of the driver's handles, as in its headers.
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -35,10 +35,10 @@ enum : DriverError {
   kDriverNotFound = 500,
   kDriverNotReady = 600,
   kDriverNotSupported = 801,
-  kDriverCaptureUnsupported = 900,  // the first of errors that say what broke a capture
+  kDriverCaptureUnsupported = 900,  // first of the errors of an invalid capture
   kDriverCaptureInvalidated = 901,
   kDriverCaptureUnjoined = 904,
-  kDriverCaptureWrongThread = 908,  // the last of them
+  kDriverCaptureWrongThread = 908,  // last of these errors
   kDriverGraphUpdateFailed = 910,
 };
 enum DeviceAttribute : int {
@@ -55,15 +55,16 @@ enum : unsigned {
   kHostMemoryPortable = 1,
   kHostMemoryMapped = 2,
 };
-// Which calls break a capture: unsafe ones of the thread that captures. (CUstreamCaptureMode)
+// Which calls invalidate a capture: unsafe calls of the capturing thread only.
+// (CUstreamCaptureMode)
 enum CaptureMode : int { kCaptureThreadLocal = 1 };
-// Why a graph could not be changed. (CUgraphExecUpdateResultInfo)
+// Why a graph could not be updated. (CUgraphExecUpdateResultInfo)
 struct GraphUpdateResult {
   int result;
   void *error_node, *error_from_node;
 };
 
-// Where a function has several versions, the symbol says which.
+// If a function has several versions, the symbol names the version.
 #define SHW_CUDA_DRIVER(X)                                                                         \
   X(DriverError(unsigned), init, "cuInit")                                                         \
   X(DriverError(int*), driver_version, "cuDriverGetVersion")                                       \
@@ -122,12 +123,12 @@ struct GraphUpdateResult {
 struct Driver {
   SHW_CUDA_DRIVER(SHW_ENTRY_MEMBER)
 
-  // OK for success; RESOURCE_EXHAUSTED for no memory, INTERNAL for anything else, with the driver's
-  // own name and words. `what`: what could not be done.
+  // RESOURCE_EXHAUSTED: out of memory; INTERNAL: all other errors, with the driver's name and text
+  // of the error. `what`: the operation that failed.
   Status check(DriverError error, const char* what, SourceLoc loc = SourceLoc::current()) const;
 };
 
-// UNAVAILABLE: there is no driver, it is too old, or it finds no device.
+// UNAVAILABLE: the driver is missing or too old, or it finds no device.
 Result<Driver> open_driver(const std::string& folder);
 
 }  // namespace shw::runtime::cuda

@@ -81,7 +81,7 @@ Prepared prepare_logical_not(const Context&, const KernelArgs& args) {
   return prepare_elementwise(args, step);
 }
 
-// Every bit turned over, or the truth value.
+// Inverts every bit, or the truth value.
 Prepared prepare_bitwise_not(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const bool truth = args.outputs[0]->dtype == Dtype::kBool;
@@ -89,7 +89,7 @@ Prepared prepare_bitwise_not(const Context&, const KernelArgs& args) {
       args, {truth ? PointwiseOp::kLogicalNot : PointwiseOp::kBitwiseNot, Defined::kInteger});
 }
 
-// A limit that is absent is one that nothing exceeds.
+// An absent limit becomes one that no value exceeds.
 Prepared prepare_clamp(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -119,7 +119,7 @@ Prepared prepare_gelu_backward(const Context&, const KernelArgs& args) {
                               {0, 1, -1}});
 }
 
-// The gradient times attribute `scale` where the mask holds.
+// The gradient times attribute `scale` where the mask is set; otherwise zero.
 Prepared prepare_dropout_backward(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   Elementwise step{PointwiseOp::kDropoutBackward, Defined::kReal, {0, 1, -1}};
@@ -134,7 +134,7 @@ Prepared prepare_where(const Context&, const KernelArgs& args) {
   return prepare_elementwise(args, {PointwiseOp::kWhere, Defined::kAll, {0, 1, 2}});
 }
 
-// The value is a tensor or attribute `value`.
+// The value is a tensor, or attribute `value`.
 Prepared prepare_masked_fill(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   if (args.inputs[1]->dtype != Dtype::kBool)
@@ -147,7 +147,7 @@ Prepared prepare_masked_fill(const Context&, const KernelArgs& args) {
   return prepare_elementwise(args, step);
 }
 
-// Small exponents are multiplied out, as ATen does.
+// Small integer exponents use multiplications, as in ATen.
 Prepared prepare_pow(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (!args.attrs.has(AttrKey::kExponent)) return invalid_argument("pow has no number as exponent");

@@ -10,15 +10,15 @@ namespace shw::runtime::cuda {
 // The types in which an operation is defined.
 enum class Defined { kAll, kOrdered, kReal, kInteger };  // kOrdered: all but complex; kReal: floats
 
-// Where the operands of a pointwise step come from: inputs of the step, or a number.
+// A pointwise step. Each operand is an input of the step or a number.
 struct Elementwise {
   PointwiseOp op;
   Defined defined;
-  std::array<int, 3> inputs = {0, -1, -1};  // -1: none, or the number
-  int fixed = -1;                           // the operand that is `number`; -1: none
+  std::array<int, 3> inputs = {0, -1, -1};  // -1: no operand, or `number`
+  int fixed = -1;                           // which operand is `number`; -1: none
   Number number = {};
   Number parameter = {1, 1};
-  std::optional<Dtype> compute = {};  // as whose values it computes; absent: the result's
+  std::optional<Dtype> compute = {};  // dtype of the computation; absent: the result's
 };
 Prepared prepare_elementwise(const KernelArgs& args, const Elementwise& step);
 
@@ -28,7 +28,7 @@ Prepared unary(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   return prepare_elementwise(args, {op, defined});
 }
-// Two tensors. The parameter is attribute `key`.
+// Two tensors; the parameter is attribute `key`.
 template <PointwiseOp op, Defined defined, AttrKey key = AttrKey::kCount>
 Prepared binary(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
@@ -36,15 +36,15 @@ Prepared binary(const Context&, const KernelArgs& args) {
   if (key != AttrKey::kCount) step.parameter = number_attr(args.attrs, key, 0);
   return prepare_elementwise(args, step);
 }
-// Two tensors, or one tensor and a number: attribute `self` on the left, `other` on the right. The
-// parameter is attribute `alpha`.
+// Two tensors, or one tensor and a number: attribute `self` is the left operand, `other` the right
+// one. The parameter is attribute `alpha`.
 Prepared prepare_arithmetic(const KernelArgs& args, PointwiseOp op, Defined defined,
                             std::optional<Dtype> compute = {});
 template <PointwiseOp op, Defined defined>
 Prepared arithmetic(const Context&, const KernelArgs& args) {
   return prepare_arithmetic(args, op, defined);
 }
-// Truth values of such operands, which are compared in their own type.
+// Comparisons of such operands, in the operands' own type.
 template <PointwiseOp op>
 Prepared comparison(const Context&, const KernelArgs& args) {
   return prepare_arithmetic(args, op, Defined::kOrdered, comparison_type(args));

@@ -1,4 +1,4 @@
-// Rows of a table by indices, and the gradient of the table.
+// embedding (selects rows of a table by indices) and the gradient of the table.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

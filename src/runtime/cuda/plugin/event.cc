@@ -33,13 +33,13 @@ Status CudaEvent::record(StreamHandle stream, std::shared_ptr<Capture> capture) 
                                   "recording a CUDA event");
 }
 
-// A lost device reaches no event any more: whoever waits is let go.
+// A lost device does not reach events any more, so the event then counts as reached.
 bool CudaEvent::query() const {
   const Current current(*context_);
   return context_->driver().query_event(handle_) != kDriverNotReady;
 }
 
-// The driver has no wait with a time limit, so this one asks, soon at first.
+// The driver has no wait with a time limit, so this polls, at short intervals first.
 bool CudaEvent::wait_for(std::chrono::nanoseconds limit) const {
   using Clock = std::chrono::steady_clock;
   const auto until =

@@ -21,9 +21,9 @@ class CudaEvent final : public Event {
   bool wait_for(std::chrono::nanoseconds limit) const override;
   Result<std::chrono::nanoseconds> time_since(const Event& earlier) const override;
 
-  // `capture`: that the stream is part of; null: none.
+  // `capture`: the capture that the stream takes part in; null: none.
   Status record(StreamHandle stream, std::shared_ptr<Capture> capture);
-  // That its latest record is part of. For the thread that records and waits.
+  // The capture that the latest record belongs to. Only for the thread that records and waits.
   const std::shared_ptr<Capture>& capture() const { return capture_; }
   EventHandle handle() const { return handle_; }
 

@@ -26,7 +26,7 @@ class ExtremeKernel final : public CudaKernel {
   const int value_, place_;
 };
 
-// The results' places among the step's outputs; -1: not one of them.
+// Numbers of the results among the step's outputs; -1: absent.
 Prepared extreme(const KernelArgs& args, bool largest, int value, int place) {
   const auto result = [&](int i) -> const TensorType* {
     return i < 0 ? nullptr : args.outputs[static_cast<size_t>(i)];
@@ -37,7 +37,7 @@ Prepared extreme(const KernelArgs& args, bool largest, int value, int place) {
   if (is_complex(in)) return unimplemented("complex numbers have no order");
   ExtremeArguments a{};
   a.kept = plain_loops(search.kept);
-  a.searched = plain_loops(search.searched);  // in this order: the first one counts
+  a.searched = plain_loops(search.searched);  // in this order, because the first occurrence counts
   for (size_t o = 0; o < 3; ++o) set_strides(search.kept_strides[o], a.kept_stride[o]);
   set_strides(search.searched_strides[0], a.searched_stride);
   a.dtype[0] = static_cast<int>(in);

@@ -1,4 +1,4 @@
-// The largest or smallest elements, and where the first of them stand.
+// The largest or smallest elements, and the index of their first occurrence.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

@@ -11,10 +11,10 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr int64_t kMostColumns = 128;  // of the widest kernels
+constexpr int64_t kMostColumns = 128;  // of the widest kernel
 constexpr int64_t kChunk = 8;          // elements that are copied at a time
 constexpr int64_t kChunkBytes = 16;
-constexpr int64_t kMostStep = 1 << 24;  // from a bias to the next one, in bytes: times a tile
+constexpr int64_t kMostStep = 1 << 24;  // maximum stride of the bias in bytes, times a tile
 
 bool has_rows(const HeadWindow& w, int dtype) {
   return w.dtype == dtype && w.stride[3] == 2 &&
@@ -27,10 +27,10 @@ bool has_bias_rows(const HeadWindow& w, int dtype) {
 bool is_chunked(i64 columns) {
   return columns > 0 && columns <= kMostColumns && columns % kChunk == 0;
 }
-// Two of them and a tile add up to an int.
+// The sum of two such numbers and a tile fits in an int.
 bool is_small(i64 n) { return n <= std::numeric_limits<int>::max() / 4; }
 
-// A window of something absent has no dtype.
+// The window of an absent tensor has dtype 0.
 bool fits_or_absent(const HeadWindow& w, int dtype) { return w.dtype == 0 || has_rows(w, dtype); }
 
 bool are_aligned(std::initializer_list<const void*> pointers) {
@@ -39,14 +39,14 @@ bool are_aligned(std::initializer_list<const void*> pointers) {
 }
 
 bool is_narrow(const AttentionArguments& a) { return std::max(a.width, a.value_width) <= 64; }
-// The kernel for these columns and this type, of four in a row: bf16, f16; 64 and 128 columns.
+// Selects one of four kernels by type and columns: bf16, f16; 64 and 128 columns.
 DeviceKernel pick(const AttentionArguments& a, DeviceKernel bf16_64, DeviceKernel bf16_128,
                   DeviceKernel f16_64, DeviceKernel f16_128) {
   if (a.q.dtype == kDeviceBF16) return is_narrow(a) ? bf16_64 : bf16_128;
   return is_narrow(a) ? f16_64 : f16_128;
 }
 
-// More blocks than there are tiles find nothing to do.
+// Blocks beyond the number of tiles do nothing.
 template <class... P>
 Status launch(CudaStream& stream, DeviceKernel kernel, i64 tiles, P... parameters) {
   void* pointers[] = {&parameters...};
@@ -77,8 +77,9 @@ bool fits_flash(const AttentionGradients& b) {
   return are_aligned({b.grad, b.q, b.k, b.v, b.out, b.dq, b.dk, b.dv});
 }
 
-// Of blocks whose queries differ in number under a causal mask, several to each place of a GPU even
-// out. How many does not depend on the device that is there: a sum has the same bits on each.
+// Under a causal mask, blocks have different numbers of queries. Several blocks per multiprocessor
+// balance the load. The number does not depend on the device, so that a sum has the same bits on
+// every device.
 int64_t flash_parts(const AttentionArguments& a) {
   constexpr int64_t kEnoughBlocks = 1024;
   const int64_t group = a.heads / a.key_heads;

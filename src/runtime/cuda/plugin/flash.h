@@ -16,17 +16,17 @@ struct AttentionGradients {
   void* parts;  // flash_part_bytes()
 };
 
-// Whether types and strides allow it: rows of up to 128 elements, of a multiple of 8, without gaps,
-// at multiples of 16 bytes, and no number that does not fit into 32 bits.
+// Whether types and strides are supported: rows of up to 128 elements, a multiple of 8, contiguous,
+// aligned to 16 bytes; and all sizes fit in 32 bits.
 bool fits_flash(const AttentionArguments& arguments);
 bool fits_flash(const AttentionBackwardArguments& arguments);
 
-// Whether the addresses allow it, too: operands and results at multiples of 16 bytes.
+// Whether the addresses are supported: operands and results aligned to 16 bytes.
 bool fits_flash(const AttentionBuffers& buffers);
 bool fits_flash(const AttentionGradients& buffers);
 
-// Into how many parts to divide the heads that share keys, so that blocks enough are there; and the
-// memory that these need.
+// The number of parts into which the heads that share keys are divided, so that there are enough
+// blocks; and the size of the memory for the parts.
 int64_t flash_parts(const AttentionArguments& arguments);
 int64_t flash_part_bytes(const AttentionBackwardArguments& arguments);
 

@@ -1,8 +1,8 @@
-// cuBLASLt multiplies 8-bit floats if the terms of both operands lie side by side (its "TN"), their
-// number and that of columns are multiples of 16, addresses and rows are aligned to 16 bytes, and
-// one of them is E4M3; it adds in f32. An operand that lies otherwise is packed into the workspace
-// first. Where each scale is one f32, cuBLASLt reads it; others, and a bias, follow as kernels,
-// with the sum in f32 in the workspace.
+// cuBLASLt multiplies 8-bit floats under these conditions: the summed dim is contiguous in both
+// operands (its "TN"), its size and the number of columns are multiples of 16, addresses and rows
+// are aligned to 16 bytes, and one operand is E4M3. It accumulates in f32. An operand with another
+// layout is first packed into the workspace. cuBLASLt applies scales that are a single f32 each.
+// Other scales, and a bias, are applied by separate kernels; the sum is then f32, in the workspace.
 #include "runtime/cuda/plugin/float8_product.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMultiple = 16;
 
-// A matrix where cuBLASLt reads it.
+// A matrix as cuBLASLt reads it.
 struct PackedMatrix {
   MatrixPlace place;
   std::optional<Pointwise> pack;
@@ -40,13 +40,13 @@ class Float8Product final : public CudaKernel {
   Status enqueue(CudaStream& stream, void* const* buffers) override;
 
  private:
-  // Room in the workspace; where it begins.
+  // Reserves part of the workspace and returns its offset.
   int64_t take(int64_t bytes) {
     const int64_t begin = bytes_;
     bytes_ += workspace_aligned(bytes);
     return begin;
   }
-  // A matrix whose dim `terms` is summed over.
+  // A matrix that is summed over dim `terms`.
   void place_operand(PackedMatrix& matrix, const TensorType& type, size_t terms);
   void finish_in_kernels(const KernelArgs& args, const TensorType& sum, bool scale);
 
@@ -54,8 +54,8 @@ class Float8Product final : public CudaKernel {
   const size_t output_;
   PackedMatrix a_, b_;
   std::unique_ptr<Matmul> matmul_;
-  bool has_scales_ = false;            // the product multiplies by both scales
-  std::optional<int64_t> sum_offset_;  // absent: the product is the result
+  bool has_scales_ = false;            // cuBLASLt applies both scales
+  std::optional<int64_t> sum_offset_;  // absent: the product is written to the result
   std::optional<Pointwise> scale_, add_;
   int64_t bytes_ = 0;
 };
@@ -77,7 +77,8 @@ void Float8Product::place_operand(PackedMatrix& matrix, const TensorType& type, 
   matrix.workspace_offset = take(dense.bytes());
 }
 
-// What the product is not: multiplied by the scales, with the bias added, in the result's dtype.
+// Prepares kernels for what the product does not do: multiply by the scales, add the bias, convert
+// to the result's dtype.
 void Float8Product::finish_in_kernels(const KernelArgs& args, const TensorType& sum, bool scale) {
   const TensorType& out = *args.outputs[0];
   const TensorType* bias = args.inputs.size() > 4 ? args.inputs[4] : nullptr;
@@ -93,7 +94,7 @@ void Float8Product::finish_in_kernels(const KernelArgs& args, const TensorType& 
     add_.emplace(make_copy(out, sum));
 }
 
-// UNIMPLEMENTED: cuBLASLt does not multiply these.
+// UNIMPLEMENTED: cuBLASLt does not support the operands.
 Status Float8Product::prepare(const Context& context, const KernelArgs& args) {
   const TensorType &a = *args.inputs[0], &b = *args.inputs[1], &out = *args.outputs[0];
   const int64_t m = out.shape[0], n = out.shape[1], k = a.shape[1];

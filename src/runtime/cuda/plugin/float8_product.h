@@ -4,8 +4,8 @@
 
 namespace shw::runtime::cuda {
 
-// `otherwise` computes the same, and runs where operands do not lie as cuBLASLt wants. It is all
-// that is returned where cuBLASLt does not multiply such matrices.
+// `otherwise` computes the same. It runs if the operands do not have the layout that cuBLASLt
+// requires. If cuBLASLt cannot multiply such matrices at all, `otherwise` is returned.
 Prepared prepare_float8_product(const Context& context, const KernelArgs& args,
                                 std::unique_ptr<PreparedKernel> otherwise);
 

@@ -70,8 +70,9 @@ IndexSpace::Division IndexSpace::divide(const Index& index, int64_t by) const {
     if (factor / by != 0) d.quotient.factors[variable] = factor / by;
     if (factor % by != 0) left.factors[variable] = factor % by;
   }
-  // Terms that together are less than what all others are multiples of do not carry: a part of a
-  // pair, or the place in a pack. They stay out of the division, as many as can.
+  // Terms whose sum is below the common factor of all other terms cause no carry; examples are the
+  // part of a pair, or the position in a pack. As many such terms as possible are kept out of the
+  // division.
   std::vector<std::pair<int64_t, int>> terms;  // factor, variable
   for (const auto& [variable, factor] : left.factors) terms.emplace_back(factor, variable);
   std::ranges::sort(terms);
@@ -84,7 +85,7 @@ IndexSpace::Division IndexSpace::divide(const Index& index, int64_t by) const {
       else
         d.scale = std::gcd(d.scale, terms[t].first);
     d.rest.constant = left.constant % d.scale;
-    if (most(d.rest) < d.scale) break;  // the constant alone always is
+    if (most(d.rest) < d.scale) break;  // true at the latest when only the constant is left
   }
   d.inner.constant = left.constant / d.scale;
   for (const auto& [variable, factor] : left.factors)

@@ -1,5 +1,5 @@
-// Whole numbers that generated code computes, as sums of variables: so that what two places of the
-// code compute alike is seen, and divisions that leave nothing to do are not written.
+// Integers in generated code, represented as sums of variables. So equal subexpressions are
+// recognised, and trivial divisions are not generated.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -9,9 +9,9 @@
 
 namespace shw::runtime::cuda {
 
-// constant + Σ factor · variable. None is negative.
+// constant + Σ factor · variable. All values are nonnegative.
 struct Index {
-  std::map<int, int64_t> factors = {};  // by variable; none is 0
+  std::map<int, int64_t> factors = {};  // by variable; never 0
   int64_t constant = 0;
 
   bool is_constant() const { return factors.empty(); }
@@ -19,17 +19,17 @@ struct Index {
 Index operator+(Index a, const Index& b);
 Index operator*(Index a, int64_t factor);
 bool is_multiple(const Index& index, int64_t of);
-// A variable's factor, and the index without it.
+// The factor of a variable, and the index without that variable.
 std::pair<int64_t, Index> take_out(Index index, int variable);
 
 class IndexSpace {
  public:
-  // `wide`: numbers do not fit 31 bits.
+  // `wide`: values may not fit in 31 bits.
   explicit IndexSpace(bool wide) : wide_(wide) {}
 
-  // A variable that is less than `limit`, and that is declared in blocks nested `depth` deep.
+  // Adds a variable with values below `limit`, declared in blocks nested `depth` deep.
   Index variable(std::string name, int64_t limit, size_t depth);
-  size_t depth(const Index& index) const;  // where all its variables are known
+  size_t depth(const Index& index) const;  // depth at which all its variables are declared
   int64_t most(const Index& index) const;
   std::string text(const Index& index) const;
   std::string type() const { return wide_ ? "i64" : "unsigned"; }
@@ -41,8 +41,9 @@ class IndexSpace {
   struct Division {
     Index quotient, inner;
     int64_t inner_by = 1, scale = 1;
-    Index rest;         // less than `scale`
-    bool done = false;  // nothing: then the remainder is inner · scale + rest
+    Index rest;  // less than `scale`
+    // True: no division is left; the remainder is inner · scale + rest.
+    bool done = false;
   };
   Division divide(const Index& index, int64_t by) const;
 

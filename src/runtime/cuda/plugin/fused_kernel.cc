@@ -7,7 +7,7 @@ namespace {
 
 class GeneratedKernel final : public CudaKernel {
  public:
-  // `nodes`: of the steps that may report an index.
+  // `nodes`: the nodes of the steps that may report an invalid index.
   GeneratedKernel(FunctionHandle function, FusedSource source, std::vector<int64_t> nodes)
       : function_(function), source_(std::move(source)), nodes_(nodes.begin(), nodes.end()) {
     parameters_.resize(source_.buffers.size());
@@ -17,7 +17,7 @@ class GeneratedKernel final : public CudaKernel {
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
-    // The driver copies what the parameters point to.
+    // The driver copies the parameters, so pointers to them need not outlive the call.
     for (size_t p = 0; p < source_.buffers.size(); ++p)
       parameters_[p] = const_cast<void**>(&buffers[source_.buffers[p]]);
     errors_ = stream.errors();

@@ -1,10 +1,10 @@
-// Groups of steps as kernels that are generated for them.
+// Kernels that are generated for groups of steps.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 
 namespace shw::runtime::cuda {
 
-// What Device::prepare_group() says.
+// Implements Device::prepare_group().
 Result<GroupKernel> prepare_fused_group(Context& context, std::span<const GroupStep> steps);
 
 }  // namespace shw::runtime::cuda

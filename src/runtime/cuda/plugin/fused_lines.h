@@ -1,5 +1,5 @@
-// The text of a kernel while it is written: lines in blocks within each other, what is known in
-// each block, and the places of elements.
+// The text of a kernel during generation: lines in nested blocks, the values that are known in each
+// block, and the positions of elements.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace shw::runtime::cuda {
 
-// Lines between two braces, and what is known there.
+// The lines of a block, and the values that are known in it.
 struct Scope {
   std::vector<std::string> lines;
-  std::map<std::string, std::string> elements;               // by what they are: their names
+  std::map<std::string, std::string> elements;               // from description to variable name
   std::map<std::string, std::pair<Index, Index>> divisions;  // quotient, rest
 };
 
@@ -39,7 +39,7 @@ class FusedLines {
         return &it->second;
     return nullptr;
   }
-  // Declares the element in the outermost block where its place is known.
+  // Declares an element in the block at `depth`, the outermost block where its position is known.
   std::string declare(const std::string& what, size_t depth, const std::string& value) {
     const std::string name = new_name("x");
     line(depth, "const auto " + name + " = " + value + ";");
@@ -74,7 +74,8 @@ class FusedLines {
     return result;
   }
 
-  // Bytes from a window's begin to its element number `at` in the order of `shape`.
+  // The offset in bytes from a window's beginning to element `at`, numbered in the order of
+  // `shape`.
   Index offset(const Dims& shape, const Dims& strides, const Index& at) {
     Dims sizes, steps;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -98,7 +99,7 @@ class FusedLines {
   }
 
   IndexSpace space_;
-  std::vector<Scope> scopes_;  // of the kernel, then of blocks within each other
+  std::vector<Scope> scopes_;  // the kernel, then nested blocks
   size_t num_lines_ = 0;
   bool failed_ = false;
 

@@ -1,33 +1,33 @@
-// The loops of a kernel that is written, and what they store.
+// The loops of a generated kernel, and their stores.
 #pragma once
 #include "runtime/cuda/plugin/fused_online.h"
 
 namespace shw::runtime::cuda {
 
-// One pass over the elements of a row, or over those of some results. Where threads take packs, a
-// turn has a loop over the units of one.
+// One pass over the elements of a row, or of some results. If threads process packs, each turn
+// contains a loop over the units of a pack.
 struct FusedLoop {
-  int64_t width = 1;  // units that a thread takes at a time
+  int64_t width = 1;  // units that a thread processes at a time
   Scope turn, units;
   std::vector<std::string> before, declared, stores, pack_stores, after;
-  // Copies of elements to registers that later loops read.
+  // Copies of elements to registers, for later loops.
   std::vector<std::string> kept, kept_units;
-  std::map<std::string, std::string> packs;  // that are stored, by their places
+  std::map<std::string, std::string> packs;  // stored packs, by position
 };
 
 class FusedLoops : public FusedOnline {
  protected:
   using Loop = FusedLoop;
 
-  // A thread takes so many units at a time at most.
+  // `most_width`: the maximum number of units that a thread processes at a time.
   FusedLoops(std::span<const FusedStep> steps, size_t count, bool wide, int64_t most_width)
       : FusedOnline(steps, count, wide), most_width_(most_width) {}
   size_t this_loop() const override { return loops_.size(); }
 
-  // So many units as make, of the dtype of most elements that are moved, what one instruction
-  // moves.
+  // The number of units per thread. For the dtype with the largest number of moved elements, they
+  // fill one vector instruction.
   int64_t width_of(int64_t units, int64_t pair) const {
-    std::map<int64_t, int64_t> moved;  // elements, by the bytes of a unit
+    std::map<int64_t, int64_t> moved;  // number of elements, by bytes per unit
     const auto count = [&](const FusedWindow& w) {
       const TensorType& type = *w.type;
       size_t last = type.shape.size();
@@ -37,14 +37,14 @@ class FusedLoops : public FusedOnline {
       moved[dtype_size(type.dtype) * of_unit] += type.numel();
     };
     for (const FusedStep& s : steps()) {
-      // A thread that adds up several elements for each result has enough to do.
+      // A thread that adds up several elements for each result has enough work already.
       if (s.reduced && !s.by_blocks()) return 1;
       for (const FusedWindow& in : s.inputs)
         if (in.type != nullptr && in.writer == kFromMemory) count(in);
       if (leaves(s)) count(s.output);
     }
     int64_t width = 1, most = 0;
-    for (const auto& [bytes, elements] : moved) {  // of as many, the narrowest
+    for (const auto& [bytes, elements] : moved) {  // if equal, the narrowest wins
       if (elements > most) width = std::max<int64_t>(kVectorBytes / bytes, 1);
       most = std::max(most, elements);
     }
@@ -53,7 +53,7 @@ class FusedLoops : public FusedOnline {
     return width;
   }
 
-  // Opens the blocks of a turn, and gives the unit that is computed in it.
+  // Opens the blocks of a turn; returns the unit that it computes.
   Index open_turn(const char* name, int64_t units, const Loop& loop) {
     Index turn = space_.variable(name, units / loop.width, scopes_.size());
     scopes_.emplace_back();
@@ -67,7 +67,7 @@ class FusedLoops : public FusedOnline {
     loops_.push_back(std::move(loop));
   }
 
-  // Element `at` of a step's result, one of `of_unit` of the unit.
+  // Stores element `at` of a step's result; each unit has `of_unit` elements of it.
   void store(int s, const Index& at, int64_t of_unit, Loop& loop) {
     const auto [out, bytes] = place_of(s, at);
     const std::string x = value(s, at);
@@ -85,7 +85,7 @@ class FusedLoops : public FusedOnline {
     }
     loop.stores.push_back(name + ".at[" + space_.text(pack->element) + "] = " + x + ";");
   }
-  // The element of a row.
+  // Stores the single element of a row.
   std::string row_store(int s) {
     const auto [out, bytes] = place_of(s, row_);
     const std::string x = value(s, row_);

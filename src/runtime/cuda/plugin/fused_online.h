@@ -1,5 +1,5 @@
-// Which sums over rows can be had while the row is walked for its maximum: that of e^(x − maximum),
-// in a softmax (kernels/online_sum.cuh).
+// Finds sums over rows that can be computed in the same pass as the row's maximum: the sum of e^(x
+// − maximum) in a softmax (kernels/online_sum.cuh).
 #pragma once
 #include "runtime/cuda/plugin/fused_places.h"
 
@@ -10,7 +10,8 @@ class FusedOnline : public FusedPlaces {
   using FusedPlaces::FusedPlaces;
 
   static constexpr int kNotOnline = -1;
-  // The maximum whose row the sum's elements are differences to, and powers of e.
+  // The step that computes the maximum m if the sum's elements are e^(x − m) over the same row x;
+  // otherwise kNotOnline.
   int maximum_of_sum(int s, int64_t columns) const {
     const FusedStep& sum = step(s);
     if (!is_reduction(sum, ReduceKind::kSum)) return kNotOnline;
@@ -43,7 +44,7 @@ class FusedOnline : public FusedPlaces {
   static bool is_same(const FusedWindow& a, const FusedWindow& b) {
     return a.memory == b.memory && a.begin == b.begin && a.writer == b.writer && *a.type == *b.type;
   }
-  // The step that computes all of the window in f32; null: none does.
+  // The step that computes the whole window in f32; null: there is none.
   const FusedStep* pointwise_writer(const FusedWindow& window, PointwiseOp op) const {
     if (window.writer == kFromMemory) return nullptr;
     const FusedStep& of = step(window.writer);

@@ -1,5 +1,5 @@
-// What a thread of a kernel that is written takes of several neighbouring units at once: the inner
-// loop over them, and the elements in memory that it moves in one instruction.
+// Packs: several neighbouring units that a thread of a generated kernel processes together. There
+// is an inner loop over the units, and their elements are moved in one instruction.
 //
 //   const auto x0 = read_pack<4, 8>(p0, 16u * i);
 //   Pack<4, 8> x1;
@@ -20,13 +20,13 @@ class FusedPacks : public FusedLines {
  protected:
   explicit FusedPacks(bool wide) : FusedLines(wide) {}
 
-  // A loop over the units of a pack, whose lines are now written; they stand `depth` deep.
+  // A loop over the units of a pack whose body is being generated at depth `depth`.
   struct UnitLoop {
     int variable;
     size_t depth;
     int64_t width;
   };
-  // Opens the block of such a loop, and gives its variable.
+  // Opens the block of such a loop; returns its variable.
   Index open_units(int64_t width) {
     const size_t depth = scopes_.size();
     Index v = space_.variable("v", width, depth);
@@ -48,15 +48,15 @@ class FusedPacks : public FusedLines {
     return text;
   }
 
-  // `count` elements that lie side by side in memory, `begin` bytes from where a window begins.
+  // `count` contiguous elements in memory, `begin` bytes from the beginning of a window.
   struct Pack {
     Index begin;
     int64_t count;
-    Index element;  // which of them a unit has
+    Index element;  // index of a unit's element
   };
-  // The pack in which the units of the loop have the elements `bytes` from the window's begin, at
-  // most `of_unit` each. It is known outside of the loop, lies within the window and begins at a
-  // multiple of what one instruction moves, if the memory does.
+  // The pack that contains the elements at `bytes` for all units of the loop, at most `of_unit` per
+  // unit. Its position is known outside the loop, it lies within the window, and it is aligned for
+  // one instruction if the memory is aligned.
   std::optional<Pack> find_pack(const FusedWindow& window, const Index& bytes,
                                 int64_t of_unit) const {
     if (unit_loops_.empty()) return {};
@@ -80,7 +80,7 @@ class FusedPacks : public FusedLines {
     return std::to_string(static_cast<int>(window.type->dtype)) + ", " + std::to_string(pack.count);
   }
 
-  std::vector<UnitLoop> unit_loops_;  // within each other
+  std::vector<UnitLoop> unit_loops_;  // nested
 };
 
 }  // namespace shw::runtime::cuda

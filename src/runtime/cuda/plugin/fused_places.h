@@ -1,7 +1,7 @@
-// Elements of gathers and scatters in a kernel that is written. Of a gather's table only the
-// elements that indices point at are computed; a scatter compares the place of each of its elements
-// with the one that its line's index says, so it needs no memory of its own; and a sum over a row
-// of what such a scatter tells apart from zeros need not walk the row.
+// Elements of gathers and scatters in a generated kernel. Only those elements of a gather's table
+// that indices select are computed. A scatter compares the position of each of its elements with
+// the index of its line, so it needs no memory. If a row differs from a constant row only at such a
+// scatter's position, a sum over the row does not need a loop.
 //
 //   const i64 place3 = place_in_line(widened<Int, 9>(x2), {0, 4096, 4096}, errors, {node7, 31});
 //   const auto x8 = k == static_cast<unsigned>(place3) ? x5 : x7;
@@ -18,18 +18,18 @@ class FusedPlaces : public FusedElements {
     return s.formula.kind == StepFormula::Kind::kGather ||
            s.formula.kind == StepFormula::Kind::kScatter;
   }
-  // The steps whose node the kernel must know, to report an index that does not exist.
+  // The steps whose node the kernel needs, to report an index that is out of range.
   const std::vector<int>& reporting() const { return reporting_; }
 
-  // The variable that says where index number `at` points among the elements of its line that are
-  // here; negative: at none of them.
+  // The variable that holds the position to which index `at` points, among the elements of its line
+  // on this rank; negative: the element is on another rank.
   std::string place_at(int s, const Index& at) {
     const std::string what = "place of s" + std::to_string(s) + "@" + space_.text(at);
     if (const std::string* known = find_element(what)) return *known;
     return in_outermost(at, [&] { return declare_place(what, s, at); });
   }
 
-  // Whether the type has one element for all columns of each row, or one for all.
+  // Whether the type has one element for all columns of each row, or one for all rows.
   static bool is_row_result(const TensorType& type, const Dims& shape, int64_t columns) {
     int64_t inner = 1;
     for (size_t d = shape.size(); d-- > 0 && inner < columns; inner *= shape[d]) {
@@ -39,8 +39,9 @@ class FusedPlaces : public FusedElements {
     return inner == columns;
   }
 
-  // What tells elements of a row apart, of what a window broadcasts to: nothing; one scatter, whose
-  // index says where the one element is that differs; or more.
+  // What distinguishes the elements of a row in a window: nothing (kAlike); a single scatter, whose
+  // index gives the position of the one element that differs (the number of the scatter's step); or
+  // more than that (kApart).
   static constexpr int kAlike = -1, kApart = -2;
   int told_apart_by(const FusedWindow& window, const Dims& shape, int64_t columns) const {
     if (is_row_result(*window.type, shape, columns)) return kAlike;
@@ -67,7 +68,7 @@ class FusedPlaces : public FusedElements {
     return by;
   }
 
-  // The elements of a row at the place that the scatter's index says, and at another one.
+  // Two elements of a row: the one at the scatter's position, and another one.
   struct TwoElements {
     std::string place, at_place, elsewhere;
   };
@@ -117,7 +118,7 @@ class FusedPlaces : public FusedElements {
     return inner;
   }
 
-  // `at`: the line's number. What is not here is read as 0.
+  // `at`: the number of the line. Elements on other ranks read as 0.
   std::string gathered(const std::string& what, int s, const Index& at) {
     const FusedStep& of = step(s);
     const TensorType& table = *of.inputs[0].type;

@@ -8,16 +8,16 @@ namespace shw::runtime::cuda {
 namespace {
 
 constexpr int64_t kMostInts = INT32_MAX;
-constexpr int64_t kMostKeptUnits = 32;  // of a row, in each thread, that stay in registers
-constexpr int64_t kMostKeptWords = 96;  // of 32 bits, of such elements in each thread
-constexpr int64_t kMostWidth = 8;       // units that a thread takes at a time
+constexpr int64_t kMostKeptUnits = 32;  // units of a row that each thread keeps in registers
+constexpr int64_t kMostKeptWords = 96;  // 32-bit words for such elements in each thread
+constexpr int64_t kMostWidth = 8;       // units that a thread processes at a time
 constexpr int64_t kWarpThreads = 32;
-constexpr int64_t kLeastRows = 32;       // fewer blocks would leave most of a device idle
-constexpr size_t kMostParameters = 256;  // of 4 KiB
+constexpr int64_t kLeastRows = 32;       // fewer blocks would leave most of the device idle
+constexpr size_t kMostParameters = 256;  // the parameter limit is 4 KiB
 
 class Writer final : private FusedLoops {
  public:
-  // A thread takes so many units at a time at most.
+  // `most_width`: the maximum number of units that a thread processes at a time.
   Writer(std::span<const FusedStep> steps, size_t count, int threads, int64_t most_width)
       : FusedLoops(steps, count, needs_wide(steps.first(count)), most_width), threads_(threads) {}
 
@@ -52,7 +52,7 @@ class Writer final : private FusedLoops {
     });
   }
 
-  // All reductions by blocks go along the same rows: the last dims of what they read.
+  // Requires that all reductions by blocks have the same rows: the last dims of their operands.
   bool add_rows(const FusedStep& s) {
     const ReducedDims& dims = *s.reduced;
     int64_t rows = 1;
@@ -66,7 +66,7 @@ class Writer final : private FusedLoops {
   static bool are_trailing(const FusedStep& s) {
     const ReducedDims& dims = *s.reduced;
     const Dims& shape = s.inputs[0].type->shape;
-    // The shape is the kept dims, then the reduced ones, but for dims of one element.
+    // Except for dims of size 1, the shape must be the kept dims followed by the reduced ones.
     const auto without_ones = [](const Dims& a, const Dims& b) {
       Dims all;
       for (const Dims* part : {&a, &b})
@@ -88,7 +88,8 @@ class Writer final : private FusedLoops {
 
   // ---- A thread an element ----
 
-  // Where real numbers lie side by side with the pairs that other steps see, a thread has both.
+  // If other steps read pairs of adjacent real numbers as complex numbers, a thread computes both
+  // numbers of a pair.
   bool has_pairs() const {
     return std::ranges::any_of(steps(), [&](const FusedStep& s) {
       return std::ranges::any_of(s.inputs, [&](const FusedWindow& w) {
@@ -100,7 +101,7 @@ class Writer final : private FusedLoops {
 
   void write_elements() {
     const int64_t pair = has_pairs() ? 2 : 1;
-    std::vector<std::pair<int64_t, std::vector<int>>> results;  // by how many units they have
+    std::vector<std::pair<int64_t, std::vector<int>>> results;  // by number of units
     for (int s = 0; s < static_cast<int>(count_); ++s) {
       if (!leaves(step(s))) continue;
       const TensorType& type = *step(s).output.type;
@@ -112,7 +113,8 @@ class Writer final : private FusedLoops {
       found->second.push_back(s);
     }
     for (int s = 0; s < static_cast<int>(count_); ++s) {
-      if (!has_places(step(s))) continue;  // each of its indices is looked at, whoever reads them
+      // Every index must be checked, even if its element is not read.
+      if (!has_places(step(s))) continue;
       const int64_t indices = step(s).inputs[1].type->numel();
       if (std::ranges::find(results, indices, &std::pair<int64_t, std::vector<int>>::first) ==
           results.end())
@@ -143,7 +145,7 @@ class Writer final : private FusedLoops {
 
   // ---- A block a row ----
 
-  // After how many reductions by blocks, one waiting for the other, a step's result is known.
+  // For each step, the number of dependent reductions by blocks after which its result is known.
   std::vector<int> levels() const {
     std::vector<int> levels;
     for (const FusedStep& s : steps()) {
@@ -171,8 +173,9 @@ class Writer final : private FusedLoops {
     scopes_.pop_back();
   }
 
-  // As many as a row has packs, up to what others have. More for long rows: then fewer are under
-  // way at a time, and what a row reads more than once is in the cache for longer.
+  // As many threads as a row has packs, up to the usual block size. Long rows get more threads:
+  // fewer rows are then processed at a time, and data of a row that are read repeatedly stay in the
+  // cache for longer.
   void choose_threads() {
     const int64_t most = threads_, packs = columns_ / width_;
     threads_ = std::min(kWarpThreads, most);
@@ -195,7 +198,8 @@ class Writer final : private FusedLoops {
         place_at(s, row_);
       }
       if (of.by_blocks()) {
-        if (with_maximum_[static_cast<size_t>(s)]) continue;  // the loop for the maximum has it
+        // The loop for the maximum computes it.
+        if (with_maximum_[static_cast<size_t>(s)]) continue;
         add_reduction(s, k, loop);
         if (is_alone(level, s)) skip_zeros(s, loop);
       } else if (leaves(of)) {
@@ -209,7 +213,7 @@ class Writer final : private FusedLoops {
       }
     }
     close_turn(loop);
-    line("\n" + std::to_string(loops_.size() - 1));  // where the loop will stand
+    line("\n" + std::to_string(loops_.size() - 1));  // placeholder for the loop
     for (std::string& s : row_stores) line(std::move(s));
     for (int s = 0; s < static_cast<int>(count_); ++s)
       if (level[static_cast<size_t>(s)] == l && step(s).by_blocks()) finish_reduction(s);
@@ -231,7 +235,7 @@ class Writer final : private FusedLoops {
     loop.before.push_back(type + " " + sum_name(s) + " = start(" + f + ", " + type + "{});");
     join(sum_name(s), f, type, of, element_at(of.inputs[0], at));
   }
-  // Whether the loop of a reduction does nothing else, and keeps nothing for other loops.
+  // Whether the loop of a reduction does nothing else, and keeps no elements for other loops.
   bool is_alone(const std::vector<int>& level, int s) const {
     bool alone = !keeps_units();
     for (int o = 0; o < static_cast<int>(count_); ++o)
@@ -240,7 +244,7 @@ class Writer final : private FusedLoops {
                 (!leaves(step(o)) || step(o).output.type->numel() == rows_);
     return alone;
   }
-  // All elements of the row but one may be 0: then this one is the sum, and nothing is walked.
+  // If all elements of the row but one are 0, the sum is this element, and the loop is skipped.
   void skip_zeros(int s, Loop& loop) {
     const FusedStep& of = step(s);
     const FusedWindow& in = of.inputs[0];
@@ -257,7 +261,8 @@ class Writer final : private FusedLoops {
     loop.before.push_back("if (!" + zeros + ") {");
     loop.after.push_back("}");
   }
-  // In a row that registers do not keep, what saves a walk is had in a walk for something else.
+  // If registers cannot hold the row, sums that can be computed in another pass save a pass over
+  // the row.
   void find_online_sums() {
     with_maximum_.resize(count_);
     has_sum_.resize(count_);
@@ -268,7 +273,7 @@ class Writer final : private FusedLoops {
       has_sum_[static_cast<size_t>(maximum)] = 1;
     }
   }
-  // What the threads of a block have, taken together.
+  // Combines the values of the threads of a block.
   std::string finished(int s) {
     const FusedStep& of = step(s);
     if (const auto maximum = with_maximum_[static_cast<size_t>(s)])
@@ -295,7 +300,8 @@ class Writer final : private FusedLoops {
     line(row_store(s));
   }
 
-  // What an earlier loop over the row had in the same turn, if registers can keep it.
+  // The element, if an earlier loop over the row computed it in the same turn and registers can
+  // hold it.
   std::optional<std::string> find_kept(const std::string& what, Dtype dtype) override {
     const size_t inner = width_ > 1 ? 3 : 2;  // the depth of a turn's innermost lines
     if (rows_ == 0 || !keeps_units() || scopes_.size() < 3 || scopes_.size() > inner + 1) return {};
@@ -326,7 +332,7 @@ class Writer final : private FusedLoops {
     return declare(what, depth, kept_[name]);
   }
 
-  // An element that a thread reads after another one may have written it.
+  // Whether a thread may read an element after another thread has written it.
   bool reads_what_it_writes() const {
     for (const Access& w : writes_) {
       const auto lies_over = [&](const Access& a) {
@@ -352,7 +358,7 @@ class Writer final : private FusedLoops {
     append(text, "    ", loop.before);
     if (loop.turn.lines.empty() && loop.units.lines.empty() && loop.stores.empty()) return;
     const std::string width = space_.number(threads_);
-    // Elements are kept in registers where their places are known.
+    // Unrolling makes the positions constant, so that the elements stay in registers.
     if (keeps_units()) text += "#pragma unroll\n";
     text += "    for (int turn = 0; turn < " + std::to_string(turns()) + "; ++turn) {\n";
     text += "      const " + space_.type() + " k = threadIdx.x + turn * " + width + ";\n";
@@ -365,7 +371,7 @@ class Writer final : private FusedLoops {
   }
 
   std::string text() const {
-    // More threads than other blocks have must find registers.
+    // With more threads than usual, the compiler must limit the registers per thread.
     const std::string bounds =
         threads_ > kMostBlockThreads ? "__launch_bounds__(" + std::to_string(threads_) + ") " : "";
     std::string text = "#include \"fused.cuh\"\nusing namespace shw::runtime::cuda;\nSHW_KERNEL " +
@@ -402,16 +408,17 @@ class Writer final : private FusedLoops {
     return text + "}\n";
   }
 
-  int64_t threads_;    // of a block
-  int64_t width_ = 1;  // units that a thread takes of a row at a time
+  int64_t threads_;    // threads per block
+  int64_t width_ = 1;  // units of a row that a thread processes at a time
   int64_t columns_ = 0, most_turns_ = 0;
   Scope row_scope_;
   std::vector<std::string> declarations_;
-  std::map<std::string, std::string> kept_;  // by the element's name in its loop
+  std::map<std::string, std::string> kept_;  // by name of the element in its loop
   int64_t kept_words_ = 0;
-  std::set<std::string> shared_;                  // of what types blocks join values
-  std::vector<std::optional<int>> with_maximum_;  // by step: a sum that is had with this maximum
-  std::vector<uint8_t> has_sum_;                  // by step: a maximum that a sum is had with
+  std::set<std::string> shared_;  // types of the values that blocks combine
+  // By step: the maximum that this sum is computed with.
+  std::vector<std::optional<int>> with_maximum_;
+  std::vector<uint8_t> has_sum_;  // by step: a sum is computed with this maximum
 };
 
 }  // namespace

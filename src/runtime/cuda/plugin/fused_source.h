@@ -1,11 +1,11 @@
 // Writes one kernel for the steps of a group.
 //
-// Every result that leaves the group is computed element by element from what the group reads, and
-// written once; what steps hand to each other stays in registers. Where steps see the same memory
-// as different windows, the element that a window means is computed where it is needed. Without
-// reductions by blocks, a thread computes elements of each result. With them, a block computes a
-// row: in a loop over the row for each reduction that waits for another one, and one for the rest;
-// elements that several loops need stay in registers.
+// Each result that is used outside the group is computed element by element from the group's
+// inputs, and written once. Values that pass between steps stay in registers. If steps use the same
+// memory as different windows, the element that a window refers to is computed where it is needed.
+// Without reductions by blocks, each thread computes elements of each result. With such reductions,
+// each block computes a row. It has one loop over the row for each reduction that depends on
+// another one, and one loop for the rest. Elements that several loops need stay in registers.
 //
 //   for (unsigned row = blockIdx.x; row < 2048u; row += gridDim.x) {
 //     double sum2 = start(f2, double{});
@@ -34,14 +34,14 @@ inline constexpr char kFusedKernelName[] = "shw_fused";
 
 struct FusedSource {
   std::string text;
-  std::vector<size_t> buffers;  // of the launch, that the kernel takes
-  // The steps that may report an index: behind the buffers the kernel takes the stream's page of
-  // errors, if there are such, and the node of each.
+  std::vector<size_t> buffers;  // buffers of the launch that the kernel takes
+  // The steps that may report an invalid index. If there are any, the kernel takes, after the
+  // buffers, the stream's error page and the node of each of these steps.
   std::vector<int> reporting;
   int64_t blocks = 0;
-  int threads = 0;  // of a block
+  int threads = 0;  // per block
 };
-// Of the first `count` steps. Nothing: no such kernel computes them.
+// A kernel for the first `count` steps. Empty: no generated kernel can compute them.
 std::optional<FusedSource> write_fused_source(std::span<const FusedStep> steps, size_t count,
                                               int block_threads);
 

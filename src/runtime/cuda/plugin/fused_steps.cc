@@ -27,8 +27,8 @@ FusedWindow window_of(const TensorType* type, const GroupOperand& operand, size_
   return window;
 }
 
-// A window of what the step wrote can be found among its elements: all of it lies there, in
-// elements of its dtype, or in pairs of f32 as complex numbers, and back.
+// Whether a window is contained in the output of a step, with elements of the same dtype. A complex
+// number may also be read as a pair of f32, and vice versa.
 bool can_find(const FusedWindow& read, const FusedStep& writer) {
   const FusedWindow& written = writer.output;
   if (is_same_window(read, written)) return true;
@@ -39,7 +39,8 @@ bool can_find(const FusedWindow& read, const FusedStep& writer) {
          read.end <= written.end && (read.begin - written.begin) % dtype_size(from) == 0;
 }
 
-// Elements of a row lie in memory in the order in which the reduction's kernel takes them.
+// Whether the elements of a row lie in memory in the order in which the reduction's kernel adds
+// them.
 bool is_in_order(const ReducedDims& dims) {
   int64_t before = INT64_MAX;
   for (size_t d = 0; d < dims.reduced.size(); ++d) {
@@ -94,7 +95,7 @@ class Reader {
     fused.args = &step.args;
     if (formula->kind != StepFormula::Kind::kReduction) return true;
     const auto dims = reduced_dims(step.args);
-    // Complex sums are those of pairs of reals.
+    // The kernel computes complex sums as sums of real pairs.
     if (!dims.ok() || is_complex(step.args.inputs[0]->dtype) || !is_in_order(*dims)) return false;
     fused.reduced = *dims;
     return true;
@@ -109,7 +110,7 @@ class Reader {
     }
   }
 
-  // False: it is what several steps wrote, or none of them alone.
+  // False: the window was written by several steps, or only in part by one step.
   bool find_writer(FusedWindow& in) const {
     for (size_t w = 0; w < read_.size(); ++w) {
       if (!touch(read_[w].output, in)) continue;

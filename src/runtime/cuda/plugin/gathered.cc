@@ -20,7 +20,7 @@ ReduceKind kind_of(ReduceOp op) {
   }
 }
 
-// Its workspace holds what the ranks send.
+// The workspace holds the data that the ranks send.
 class GatheredReduction final : public PreparedKernel {
  public:
   GatheredReduction(std::unique_ptr<PreparedKernel> moved, const GatheredArguments& arguments)

@@ -1,4 +1,4 @@
-// Reductions over ranks that NCCL does not have, as a collective that moves the operands, and a
+// Reductions over ranks that NCCL does not support, as a collective that moves the operands and a
 // kernel that reduces them.
 #pragma once
 #include "runtime/channel.h"
@@ -6,13 +6,13 @@
 
 namespace shw::runtime::cuda {
 
-// Of 16-bit integers, and averages of integers, which are rounded towards zero.
+// True for 16-bit integers, and for averages of integers, which are rounded towards zero.
 bool is_reduced_here(const CollectiveSpec& spec);
 
-// What brings the operands of such a collective to each rank: all of them, or each rank's part.
+// The collective that brings the operands to each rank: all operands, or each rank's part of them.
 CollectiveSpec moved_for(const CollectiveSpec& spec);
 
-// `moved`: the prepared collective moved_for(spec), of a group of `members`.
+// `moved`: the prepared collective moved_for(spec), for a group of `members`.
 Result<std::unique_ptr<PreparedKernel>> prepare_gathered(Context& context,
                                                          std::unique_ptr<PreparedKernel> moved,
                                                          const CollectiveSpec& spec,

@@ -1,4 +1,4 @@
-// Captures of streams, and the graphs that they give.
+// Captures of streams, and the graphs made from them.
 #include "runtime/cuda/plugin/graph.h"
 
 #include "runtime/cuda/plugin/communicators.h"

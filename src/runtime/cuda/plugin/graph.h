@@ -11,7 +11,7 @@ class CudaGraph final : public Graph {
  public:
   CudaGraph(std::shared_ptr<Context> context, GraphExecHandle handle)
       : context_(std::move(context)), handle_(handle) {}
-  // The collectives have the graph's handle.
+  // `collectives` owns the graph's handle.
   CudaGraph(std::shared_ptr<Context> context, std::shared_ptr<CollectiveGraph> collectives)
       : context_(std::move(context)), collectives_(std::move(collectives)) {}
   ~CudaGraph() override;
@@ -20,8 +20,9 @@ class CudaGraph final : public Graph {
 
   void launch(Stream& stream) override;
   bool is_usable() const override;
-  // False: the graph is not of the same commands, and nothing has changed. A graph with collectives
-  // is never changed: the driver does not say whether what NCCL keeps for the graph changes too.
+  // Updates the pointers. False: the graph has other commands, and nothing has changed. A graph
+  // with collectives is never updated, because the driver does not say whether NCCL's data for the
+  // graph would be updated too.
   Result<bool> update(GraphHandle graph);
 
  private:

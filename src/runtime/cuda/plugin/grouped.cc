@@ -30,7 +30,7 @@ class GroupedMm final : public CudaKernel {
   const size_t output_;
 };
 
-// Strides of groups, rows and columns.
+// Sets the strides of groups, rows and columns.
 void set_matrix(const TensorType& type, i64* strides) {
   const Dims all = strides_bytes(type);
   const size_t skipped = 3 - all.size();
@@ -43,7 +43,7 @@ GroupedKind kind_of(const GroupedShape& s) {
   return s.a_by_group ? GroupedKind::kColumns : GroupedKind::kTerms;
 }
 
-// Each group begins a tile of its own along what offsets cut.
+// Along the dim that offsets cut, each group begins with a new tile.
 void set_tiles(const TensorType& out, GroupedArguments& a) {
   const int64_t more = a.groups.whole + 1;
   int64_t down = tiles_of(a.rows);

@@ -1,5 +1,5 @@
-// Does the host work of a kernel at once, on the calling thread: what the ids of communicators are
-// exchanged with.
+// Runs the host work of a kernel immediately, on the calling thread. Used to exchange the ids of
+// communicators.
 #pragma once
 #include "runtime/hal.h"
 
@@ -10,7 +10,7 @@ class HostStream final : public Stream {
   Status result;
   void host(HostWork& work, void* const* buffers) override { result = work.run(buffers); }
 
-  // A collective in host memory is host work and nothing else.
+  // A collective in host memory consists only of host work.
   void record(Event&) override { refuse(); }
   void wait(const Event&) override { refuse(); }
   void copy(void*, const void*, int64_t, CopyKind) override { refuse(); }

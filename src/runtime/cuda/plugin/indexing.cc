@@ -19,7 +19,7 @@ namespace {
 
 using IndexInputs = std::array<const void*, kMaxIndices>;
 
-// Of a shape's dims, those that are positions, or the others.
+// Selects the dims of a shape that belong to the index tensors, or the others.
 Dims some_of(const Dims& all, const Dims& positions, int64_t kind) {
   Dims some;
   for (size_t d = 0; d < all.size(); ++d)
@@ -113,7 +113,7 @@ class WriteKernel final : public CudaKernel {
   }
 
  private:
-  // An entry for each element whose place indices say.
+  // A sort with one entry for each element that is written by index.
   LineSort sort() const {
     return {arguments_.by_line != 0 ? arguments_.lines.total : 1, arguments_.positions.total};
   }
@@ -144,7 +144,7 @@ Status expect_table(const TensorType& table, const TensorType& out) {
   return bad_types(to_string(out) + " does not hold elements of " + to_string(table));
 }
 
-// The bits of a number as an element.
+// The bits of a number as an element of `dtype`.
 i64 element_bits(const Number& number, Dtype dtype) {
   switch (dtype) {
     case Dtype::kF32:
@@ -168,7 +168,7 @@ i64 element_bits(const Number& number, Dtype dtype) {
   }
 }
 
-// Where each line of the table along attrs.dim has one index.
+// The formula for steps with one index per line of the table along attrs.dim.
 std::optional<StepFormula> one_place_formula(const KernelArgs& args, StepFormula::Kind kind,
                                              const TensorType& table, const IndexArguments& a) {
   const auto dim = dim_of(args.attrs, table);
@@ -185,7 +185,7 @@ std::optional<StepFormula> one_place_formula(const KernelArgs& args, StepFormula
   return formula;
 }
 
-// Input 0, to which elements of `src` come; input 1 is the index.
+// Input 0, into which elements of `src` are combined; input 1 is the index.
 Prepared prepare_write(const KernelArgs& args, const char* name, CombineKind how) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const bool has_src = args.inputs.size() > 2 && args.inputs[2] != nullptr;

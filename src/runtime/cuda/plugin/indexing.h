@@ -1,5 +1,5 @@
-// Elements that index tensors point at: gather, index_select, index; scatter and its kin,
-// index_put.
+// Steps that read or write elements that index tensors select: gather, index_select, index, scatter
+// and its variants, index_put.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

@@ -1,4 +1,5 @@
-// The list of the CUDA backend's kernels. To add one: its function, and its line here.
+// The table of the CUDA backend's kernels. To add a kernel, write its function and add its line
+// here.
 #include "runtime/cuda/plugin/attention.h"
 #include "runtime/cuda/plugin/biased_product.h"
 #include "runtime/cuda/plugin/contraction.h"
@@ -189,7 +190,7 @@ const Kernel* find_kernel(std::string_view name) {
 }
 
 Status check_float8(const Kernel& kernel, const KernelArgs& args) {
-  // Their device code knows wider reals only (load_real).
+  // The device code of these programs does not support 8-bit floats (load_real).
   constexpr unsigned kWider = kConvolution | kAttention | kReduction | kLines | kNorm | kLoss |
                               kDraw | programs(DeviceProgram::grouped);
   if ((kernel.programs & kWider) == 0 && kernel.name != "embedding_dense_backward") return {};

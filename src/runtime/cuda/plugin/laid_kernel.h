@@ -1,4 +1,5 @@
-// A result that is laid out window by window: copies of operands, and numbers, a launch each.
+// A result that consists of windows: each is a copy of an operand, or filled with a number, by one
+// launch.
 #pragma once
 #include <vector>
 
@@ -16,7 +17,7 @@ class LaidKernel final : public CudaKernel {
  public:
   explicit LaidKernel(size_t output) : output_(output) {}
 
-  // A window of `to` that begins so many bytes into the result becomes one of an input.
+  // Fills the window `to`, `to_bytes` into the result, from a window of an input.
   void lay(const TensorType& to, int64_t to_bytes, const TensorType& from, size_t input,
            int64_t from_bytes = 0) {
     if (to.numel() > 0)
@@ -26,7 +27,7 @@ class LaidKernel final : public CudaKernel {
     if (to.numel() > 0) laid_.push_back({make_fill(to, number), kNone, to_bytes, 0});
   }
 
-  std::optional<StepFormula> described;  // by a formula
+  std::optional<StepFormula> described;  // the formula, if there is one
   std::optional<StepFormula> formula() const override { return described; }
 
  protected:

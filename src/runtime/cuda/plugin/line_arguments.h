@@ -1,4 +1,4 @@
-// Lines along one dim, as device code takes them; of tensors that may be absent but for the first.
+// Lines along one dim, as arguments of device code. All tensors but the first may be absent.
 #pragma once
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/lines.h"

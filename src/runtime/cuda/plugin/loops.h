@@ -1,4 +1,4 @@
-// Shapes and strides as device code takes them.
+// Shapes and strides as arguments of device code.
 #pragma once
 #include <span>
 
@@ -8,11 +8,11 @@
 
 namespace shw::runtime::cuda {
 
-// The loops over `shape`, merged where all operands allow it. `strides`: of each operand, in bytes;
-// stride[o] receives those of operand o. At most kMaxLoopOperands.
+// The loops over `shape`, merged where all operands allow it. `strides`: per operand, in bytes;
+// stride[o] receives those of operand o. At most kMaxLoopOperands operands.
 DeviceLoops device_loops(const Dims& shape, std::span<const Dims> strides,
                          i64 (*stride)[kMaxLoops]);
-// The same in the order of `shape`, nothing merged.
+// The same without merging, in the order of `shape`.
 DeviceLoops plain_loops(const Dims& shape);
 void set_strides(const Dims& strides, i64* to);
 

@@ -5,7 +5,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kMostWorkspace = 32u << 20;  // what an algorithm may ask for
+constexpr size_t kMostWorkspace = 32u << 20;  // maximum workspace of an algorithm
 
 CublasType cublas_type(Dtype dtype) {
   switch (dtype) {
@@ -28,7 +28,7 @@ CublasType cublas_type(Dtype dtype) {
 
 bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % kMatmulAlignment == 0; }
 
-// One as the scale type of each product: f32, f64, and a complex pair.
+// The number 1 in the scale type of each product: f32, f64, or a complex pair.
 constexpr float kOne[2] = {1, 0}, kZero[2] = {0, 0};
 constexpr double kOneF64 = 1, kZeroF64 = 0;
 
@@ -58,7 +58,8 @@ Matmul::~Matmul() {
   if (matmul_ != nullptr) (void)lt.destroy_matmul(matmul_);
 }
 
-// cuBLASLt thinks in columns: what lies by rows is a matrix by columns, transposed.
+// cuBLASLt stores matrices by columns. A matrix stored by rows is the transpose of one stored by
+// columns.
 Status Matmul::layout(MatrixLayout& made, const MatrixPlace& place, int64_t rows, int64_t columns,
                       int64_t batch) {
   const CublasLt& lt = context_.cublaslt();

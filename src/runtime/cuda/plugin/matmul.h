@@ -1,4 +1,4 @@
-// One product of matrices by cuBLASLt, for one shape: descriptors and algorithms are chosen once.
+// A matrix product of one shape by cuBLASLt. Descriptors and algorithms are chosen once.
 #pragma once
 #include <memory>
 
@@ -6,36 +6,37 @@
 
 namespace shw::runtime::cuda {
 
-// A matrix in memory: rows lie next to each other (column_stride 1) or columns do (row_stride 1).
-// Strides in elements; `batch_stride` from one product to the next.
+// A matrix in memory, with contiguous rows (column_stride 1) or columns (row_stride 1). Strides are
+// in elements; `batch_stride` is the distance between matrices of a batch.
 struct MatrixPlace {
   int64_t row_stride = 0, column_stride = 0, batch_stride = 0;
   Dtype dtype = Dtype::kF32;
 };
 struct MatmulShape {
-  int64_t batch = 1, m = 0, n = 0, k = 0;  // none is 0
-  MatrixPlace a, b, c;  // c[m,n] = a[m,k] · b[k,n]; rows of c lie next to each other
+  int64_t batch = 1, m = 0, n = 0, k = 0;  // all nonzero
+  MatrixPlace a, b, c;                     // c[m,n] = a[m,k] · b[k,n]; rows of c are contiguous
 };
 
-// The cuBLASLt types of such a product; false: it has none. Of 8-bit floats: float8_product.h.
+// Whether cuBLASLt has types for such a product. For 8-bit floats see float8_product.h.
 bool can_multiply(Dtype a, Dtype b, Dtype c);
 
 constexpr uint32_t kMatmulAlignment =
-    16;  // what tensor-core algorithms want of addresses, in bytes
+    // Alignment in bytes that tensor-core algorithms require.
+    16;
 
-// One f32 for each operand, in device memory, by which the product is multiplied; null: 1.
+// One f32 per operand, in device memory; the product is multiplied by it. Null: 1.
 struct MatmulScales {
   const void *a = nullptr, *b = nullptr;
 };
 
 class Matmul {
  public:
-  // `context` outlives it. UNIMPLEMENTED: cuBLASLt knows no algorithm.
+  // `context` must outlive the object. UNIMPLEMENTED: cuBLASLt has no algorithm.
   static Result<std::unique_ptr<Matmul>> create(const Context& context, const MatmulShape& shape);
   ~Matmul();
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  // Operands that are 8-bit floats are aligned to kMatmulAlignment; `scales` are of such alone.
+  // 8-bit float operands must be aligned to kMatmulAlignment; only they may have `scales`.
   Status run(CudaStream& stream, const void* a, const void* b, void* c, void* workspace,
              const MatmulScales& scales = {}) const;
 

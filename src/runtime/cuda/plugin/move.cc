@@ -1,4 +1,4 @@
-// Steps that move or make elements: clone, casts, local_slice, full.
+// Steps that copy or create elements: clone, casts, local_slice, full.
 #include "runtime/cuda/plugin/move.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// A copy, and zeros behind it; either may be missing.
+// A copy followed by zeros; either may be absent.
 class MoveKernel final : public CudaKernel {
  public:
   MoveKernel(size_t output) : output_(output) {}

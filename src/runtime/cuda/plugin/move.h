@@ -1,4 +1,4 @@
-// Steps that move or make elements.
+// Steps that copy or create elements.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

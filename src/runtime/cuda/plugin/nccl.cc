@@ -15,7 +15,7 @@ const LibraryKind kNccl = {
     {"libnccl.so.2"},
     "install NCCL 2.18 or newer (the Python package nvidia-nccl-cu13 has it) "
     "where the system looks for libraries"};
-constexpr int kLeastNcclVersion = 21800;  // the first one with ncclCommSplit
+constexpr int kLeastNcclVersion = 21800;  // the first version with ncclCommSplit
 
 std::string nccl_version(int v) {
   return std::to_string(v / 10000) + "." + std::to_string(v % 10000 / 100) + "." +

@@ -1,4 +1,5 @@
-// NCCL: what is called of it, with declarations of our own (tests/cuda compares them).
+// The part of NCCL that is used, with our own declarations (tests/cuda compares them with the
+// vendor's header).
 #pragma once
 #include <climits>
 #include <cstddef>
@@ -40,7 +41,7 @@ struct NcclId {
   char bytes[128];
 };
 
-// The oldest layout that has what is set here; later fields keep NCCL's defaults.
+// The oldest layout that contains the fields set here; later fields keep NCCL's defaults.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
@@ -75,7 +76,7 @@ struct NcclConfig {
 
 struct Nccl {
   SHW_CUDA_NCCL(SHW_ENTRY_MEMBER)
-  // What is under way counts as success.
+  // Operations in progress count as success.
   Status check(NcclError error, const char* what, SourceLoc loc = SourceLoc::current()) const;
 };
 
@@ -87,7 +88,7 @@ Result<Nccl> open_nccl(const std::string& folder);
   X(NcclError(void**, size_t), allocate, "ncclMemAlloc")                         \
   X(NcclError(void*), free, "ncclMemFree")
 
-// Of NCCL 2.19 and newer; all null where it is older.
+// In NCCL 2.19 and newer; all null in older versions.
 struct NcclRegistration {
   SHW_CUDA_NCCL_REGISTRATION(SHW_ENTRY_MEMBER)
 };

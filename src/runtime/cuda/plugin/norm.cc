@@ -11,12 +11,12 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// An operand or result of a step that may be absent.
+// An operand or result of a step; null if absent.
 const TensorType* maybe(std::span<const TensorType* const> types, size_t i) {
   return i < types.size() ? types[i] : nullptr;
 }
 
-// A tensor with rows from dim `from` on.
+// A tensor whose rows are the dims from `from` on.
 NormWindow norm_window(const TensorType* t, size_t from) {
   NormWindow w{};
   if (t == nullptr) return w;
@@ -26,8 +26,7 @@ NormWindow norm_window(const TensorType* t, size_t from) {
   return w;
 }
 
-// A statistic: one element for all columns of a row, so the strides of its dims of size 1 are not
-// walked.
+// A statistic has one element per row, so its column strides stay 0.
 NormWindow statistic_window(const TensorType* t, size_t from) {
   NormWindow w{};
   if (t == nullptr) return w;
@@ -47,7 +46,7 @@ NormArguments norm_arguments(const TensorType& x, size_t from, bool centred) {
   return a;
 }
 
-// Row dims that all tensors walk alike become one, which takes no division to walk.
+// Merges row dims that all tensors traverse alike, which saves index divisions.
 void merge_rows(NormArguments& a) {
   NormWindow* const all[] = {&a.x,      &a.grad, &a.mean, &a.rstd,
                              &a.weight, &a.bias, &a.out,  &a.out_bias};
@@ -150,7 +149,7 @@ Prepared norm(const KernelArgs& args, bool centred) {
   a.rstd = statistic_window(rstd, from);
   a.weight = norm_window(weight, 0);
   a.bias = norm_window(bias, 0);
-  // RMS norm without eps takes that of the type it computes in, as ATen does.
+  // Without eps, RMS norm uses that of the compute type, as ATen does.
   const double least = is_f64 ? std::numeric_limits<double>::epsilon()
                               : static_cast<double>(std::numeric_limits<float>::epsilon());
   a.eps = centred || args.attrs.has(AttrKey::kEps) ? number_attr(args.attrs, AttrKey::kEps, 0).real

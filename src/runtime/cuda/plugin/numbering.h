@@ -1,4 +1,4 @@
-// Elements that depend on their place: iota, tril, triu.
+// Steps whose elements depend on their position: iota, tril, triu.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

@@ -19,10 +19,10 @@ const LibraryKind kNvrtc = {"the CUDA compiler NVRTC",
 std::string architecture_option(int major, int minor) {
   return "--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor);
 }
-// No contraction to fused multiply-adds: results are the same on every device.
+// Fused multiply-adds are disabled, so that results are the same on every device.
 constexpr const char* kOtherOptions[] = {"--std=c++17", "--fmad=false"};
 
-// A program of NVRTC, for the time of its compilation.
+// Owns an NVRTC program during its compilation.
 class Program {
  public:
   explicit Program(const Nvrtc& nvrtc) : nvrtc_(nvrtc) {}

@@ -31,11 +31,12 @@ struct Nvrtc {
 
 Result<Nvrtc> open_nvrtc(const std::string& folder);
 
-// A program, which may include the files of kernels/, for devices of this compute capability: a
-// binary for Driver::load_module. INTERNAL: it does not compile; the compiler's log says why.
+// Compiles a program, which may include the files of kernels/, for devices of this compute
+// capability. Returns a binary for Driver::load_module. INTERNAL: compilation failed; the message
+// has the compiler's log.
 Result<std::string> compile_program(const Nvrtc& nvrtc, const std::string& name,
                                     const std::string& text, int major, int minor);
-// All that the binary depends on.
+// A text that contains everything that the binary depends on.
 Result<std::string> program_description(const Nvrtc& nvrtc, const std::string& text, int major,
                                         int minor);
 

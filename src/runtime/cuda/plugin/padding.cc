@@ -31,7 +31,8 @@ Prepared prepare_fill_padding(const Context&, const KernelArgs& args) {
       nearest_number(number_attr(args.attrs, AttrKey::kFillValue, 0).real, out.dtype);
   auto kernel = std::make_unique<LaidKernel>(args.inputs.size());
   kernel->lay({own, out.strides, out.dtype}, 0, {own, in.strides, in.dtype}, 0);
-  // One box for each dim: behind the rank's own elements there, within them in the dims before.
+  // For each dim, one box of padding: after the rank's own elements in this dim, and within them in
+  // earlier dims.
   Dims box = out.shape;
   for (size_t d = 0; d < own.size(); ++d) {
     box[d] = out.shape[d] - own[d];
@@ -55,7 +56,7 @@ Prepared prepare_flip(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   SHW_ASSIGN_OR_RETURN(const uint32_t turned, flipped_dims(args));
   TensorType from = *args.inputs[0];
-  int64_t last_bytes = 0;  // where reading begins
+  int64_t last_bytes = 0;  // where the reversed read begins
   for (size_t d = 0; d < from.shape.size(); ++d) {
     if (!(turned >> d & 1) || from.shape[d] == 0) continue;
     last_bytes += (from.shape[d] - 1) * stride_bytes(from, d);
@@ -70,7 +71,8 @@ Prepared prepare_repeat(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   SHW_ASSIGN_OR_RETURN(const Dims repeats, repeats_of(args));
-  // Each dim as two: the copies, which all read the same elements, and the elements of one.
+  // Each dim becomes two: one for the copies, which all read the same elements, and one for the
+  // elements of a copy.
   TensorType to{{}, {}, out.dtype}, from{{}, {}, in.dtype};
   const size_t added = out.shape.size() - in.shape.size();
   const auto walk = [&](int64_t size, int64_t to_stride, int64_t from_stride) {

@@ -1,5 +1,5 @@
-// Copies in which elements lie elsewhere, with numbers around them: extend, fill_padding,
-// constant_pad_nd, flip, repeat.
+// Copies that move elements to other positions, and fill with numbers around them: extend,
+// fill_padding, constant_pad_nd, flip, repeat.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

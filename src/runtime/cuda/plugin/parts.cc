@@ -1,4 +1,4 @@
-// A launch for each part.
+// Uses one launch for each part.
 #include "runtime/cuda/plugin/parts.h"
 
 #include <vector>
@@ -10,7 +10,8 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// Of parts that lie without gaps along a dim of the result, on nothing or on input 0.
+// The formula for parts that cover a dim of the result without gaps, alone or together with input
+// 0.
 std::optional<StepFormula> parts_formula(const KernelArgs& args, const std::vector<Part>& parts,
                                          Ground ground) {
   const TensorType& out = *args.outputs[0];

@@ -1,4 +1,4 @@
-// Steps that lay tensors into parts of another.
+// Steps that copy tensors into parts of a result.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

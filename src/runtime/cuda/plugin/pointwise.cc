@@ -21,7 +21,7 @@ DeviceKernel kernel_of(ComputeType type) {
   return DeviceKernel::shw_pointwise_c64;
 }
 
-// That kernels of elements side by side take.
+// Dtypes that vectorised kernels support.
 bool is_vectorised(Dtype dtype) {
   return dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBF16 ||
          dtype == Dtype::kBool || dtype == Dtype::kU8;
@@ -41,7 +41,8 @@ Number number_attr(const Attrs& attrs, AttrKey key, int64_t otherwise) {
     if (const auto* i = std::get_if<int64_t>(value)) return {static_cast<double>(*i), *i};
     if (const auto* b = std::get_if<bool>(value)) return {*b ? 1.0 : 0.0, *b ? 1 : 0};
     if (const auto* d = std::get_if<double>(value)) {
-      // Integers take a number with a fraction only where the types promise that it has none.
+      // An integer operand may be combined with a fractional number only if the types guarantee
+      // that the fraction is 0.
       const double bounded = std::clamp(*d, -0x1p62, 0x1p62);
       return {*d, bounded == bounded ? static_cast<int64_t>(bounded) : 0};
     }
@@ -68,8 +69,8 @@ Pointwise::Pointwise(PointwiseOp op, Dtype compute, const TensorType& result,
   plan_vectors(types);
 }
 
-// Whether neighbouring elements of all operands lie side by side, and are of dtypes that kernels
-// take several at a time of.
+// Finds out whether neighbouring elements of all operands are contiguous, and of dtypes that
+// kernels can process several at a time.
 void Pointwise::plan_vectors(std::span<const TensorType* const> types) {
   if (compute_ != ComputeType::kF32 || arguments_.loops.rank != 1 || types[0]->dtype == Dtype::kU8)
     return;
@@ -125,8 +126,8 @@ StepFormula Pointwise::formula(const std::array<int, 3>& inputs) const {
   return formula;
 }
 
-// Computed in what holds every value of the source: a conversion rounds once. Elements of one dtype
-// keep their bits, as on the CPU.
+// The compute type holds every value of the source, so a conversion rounds once. Elements of the
+// same dtype keep their bits, as on the CPU.
 Pointwise make_copy(const TensorType& to, const TensorType& from) {
   Pointwise copy(PointwiseOp::kCopy, from.dtype, to, {&from, strides_bytes(from)});
   if (to.dtype == from.dtype) copy.bits_.emplace(to, from);

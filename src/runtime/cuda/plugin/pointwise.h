@@ -1,4 +1,4 @@
-// Pointwise kernels with broadcasting, and copies between windows, which are one of them.
+// Pointwise kernels with broadcasting. Copies between windows are a special case.
 #pragma once
 #include <array>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace shw::runtime::cuda {
 
-// A number among the attributes.
+// A numeric attribute.
 struct Number {
   double real = 0;
   int64_t integer = 0;
@@ -41,12 +41,12 @@ class Pointwise {
   ComputeType compute_ = ComputeType::kF32;
   DeviceKernel kernel_ = DeviceKernel::shw_pointwise_f32;
   PointwiseArguments arguments_{};
-  // Elements that a thread takes at a time where all addresses allow it; 0: those of the operands
-  // do not lie side by side.
+  // The number of elements that a thread processes at a time if all addresses are aligned for it;
+  // 0: the operands' elements are not contiguous.
   int at_once_ = 0;
   std::array<int64_t, 4>
       vector_bytes_{};           // of so many, in the result and the operands; 0: not read
-  std::optional<BitCopy> bits_;  // of a copy that converts nothing
+  std::optional<BitCopy> bits_;  // for a copy without conversion
 };
 
 // The elements of `from` in the dtype and strides of `to`, which has its shape.

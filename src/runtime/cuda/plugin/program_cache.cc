@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kOtherSeed = 0x5357;
 
-// What a file begins with; the binary follows, and nothing behind it.
+// The beginning of a file. The binary follows, and nothing comes after it.
 struct Header {
   char magic[8];
-  uint64_t program_size, program_hash;  // by another seed than in the file's name
+  uint64_t program_size, program_hash;  // with another seed than in the file's name
   uint64_t binary_size, binary_hash;
 };
 constexpr char kMagic[8] = {'S', 'W', 'C', 'U', 'B', 'I', 'N', '1'};
@@ -35,7 +35,7 @@ Header header_of(const std::string& program, const std::string& binary) {
   return header;
 }
 
-// What no other process or thread uses at this time.
+// A suffix that no other process or thread is using.
 std::string own_suffix() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   const uint64_t words[] = {static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(now),
@@ -43,7 +43,7 @@ std::string own_suffix() {
   return "." + std::to_string(hash_bytes(words, sizeof words));
 }
 
-// Whether all of it is in the file.
+// Returns whether all bytes were written.
 bool write_all(int file, const std::string& bytes) {
   size_t done = 0;
   while (done < bytes.size()) {

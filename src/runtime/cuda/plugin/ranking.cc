@@ -9,8 +9,8 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// Lines are sorted a few at a time, so that the workspace stays small beside large tensors: it has
-// about 128 MiB, or two entries for each element of a longer line.
+// A limited number of lines is sorted at a time, so that the workspace stays small compared with
+// large tensors. Its size is about 128 MiB, or two entries for each element of a longer line.
 constexpr int64_t kEntriesAtOnce = int64_t{1} << 22;
 
 class RankingKernel final : public CudaKernel {
@@ -45,8 +45,8 @@ class RankingKernel final : public CudaKernel {
   }
 
  private:
-  const LineArguments arguments_;  // kind: 1, the largest first
-  const int64_t taken_;            // of a line's elements in order
+  const LineArguments arguments_;  // kind 1: largest first
+  const int64_t taken_;            // sorted elements of a line that are returned
   const bool is_real_;
   const int64_t at_once_;  // lines
 };

@@ -1,4 +1,4 @@
-// Values in order along a dim (runtime/ranking_shape.h): sort and topk.
+// Sorting along a dim (runtime/ranking_shape.h): sort and topk.
 #pragma once
 #include "runtime/cuda/plugin/kernel.h"
 

@@ -10,7 +10,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// Fewer elements of a result do not keep a block busy.
+// The minimum number of elements per result that keeps a block busy.
 constexpr int64_t kLeastForABlock = 64;
 
 bool is_integer(Dtype d) { return !is_floating(d) && !is_complex(d); }
@@ -49,9 +49,9 @@ class ReductionKernel final : public CudaKernel {
   const size_t output_;
 };
 
-// Results beside each other, of many elements: by slices of the elements, whose results lie in the
-// workspace. `pack`: how many results threads have at a time, where memory begins at multiples of
-// 16 bytes.
+// Contiguous results with many elements each. The elements are divided into slices, whose partial
+// results lie in the workspace. `pack`: the number of results that a thread processes at a time if
+// memory is aligned to 16 bytes.
 class ColumnsKernel final : public CudaKernel {
  public:
   ColumnsKernel(bool reals, int64_t pack, const ReduceArguments& arguments, size_t output)
@@ -85,8 +85,8 @@ class ColumnsKernel final : public CudaKernel {
   const size_t output_;
 };
 
-// How many results whose elements lie side by side make what one instruction moves, if all of them
-// begin at multiples of that. Sums alone: others are rare.
+// The number of results with contiguous elements that one instruction moves, if all of them are
+// aligned for it. Only for sums; other reductions are rare.
 int64_t pack_of(const ReduceArguments& a) {
   const bool sums = a.formula.kind == ReduceKind::kSum || a.formula.kind == ReduceKind::kMean;
   const auto dtype = static_cast<Dtype>(a.in_dtype);
@@ -101,7 +101,7 @@ int64_t pack_of(const ReduceArguments& a) {
   return pack;
 }
 
-// A complex tensor as one of f32 with a last dim of 2.
+// A complex tensor as an f32 tensor with a last dim of size 2.
 Result<TensorType> as_real(const TensorType& type) {
   if (type.rank() == kMaxRank)
     return unimplemented("the sum of a complex tensor of rank " + std::to_string(kMaxRank));
@@ -141,8 +141,8 @@ Prepared prepare_real(const Context& context, const KernelArgs& args, const Redu
     return unimplemented("this reduction of " + std::string(dtype_name(in.dtype)) + " in " +
                          std::string(dtype_name(out.dtype)));
   ReduceArguments a = reduce_arguments(args, dims, kind);
-  // Where neighbouring results lie closer together than the elements of one, threads that each
-  // have a result read memory side by side.
+  // If neighbouring results are closer together than the elements of one result, threads with one
+  // result each read contiguous memory.
   const i64 kept_step = a.kept_in[a.kept.rank - 1], step = a.reduced_in[a.reduced.rank - 1];
   const bool side_by_side = kept_step > 0 && kept_step < step;
   const bool is_long = a.reduced.total >= kLeastForABlock;
@@ -211,7 +211,7 @@ Prepared prepare_all(const Context& context, const KernelArgs& args) {
   return prepare(context, args, ReduceKind::kAll);
 }
 
-// Of n elements, divided by n − correction.
+// The variance of n elements; the divisor is n − correction.
 Prepared prepare_var(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (!is_floating(args.inputs[0]->dtype) || !is_floating(args.outputs[0]->dtype))

@@ -32,7 +32,7 @@ bool RegisteredMemory::remove(void* begin) {
   if (at != ranges_.end()) ranges_.erase(at);
   const std::vector<std::weak_ptr<User>> users = users_;
   const NcclRegistration nccl = nccl_;
-  lock.unlock();  // users take locks of their own, under which they ask for ranges
+  lock.unlock();  // users hold their own locks when they ask for ranges
   for (const auto& known : users)
     if (const auto user = known.lock()) user->forget(begin);
   if (is_of_nccl) (void)nccl.free(begin);

@@ -1,5 +1,5 @@
-// Memory of a device that collectives may work in without copies of their own, where NCCL can do
-// that: it is registered with every communicator that uses it.
+// Device memory that is registered with every NCCL communicator that uses it. If NCCL supports
+// that, collectives then work in it without intermediate copies.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -15,9 +15,9 @@ class RegisteredMemory {
   struct Range {
     void* begin;
     size_t bytes;
-    bool is_of_nccl;  // NCCL gave it
+    bool is_of_nccl;  // allocated by NCCL
   };
-  // Whoever has registered ranges. `forget` comes before a range is given back.
+  // An object that has registered ranges. `forget` is called before a range is freed.
   class User {
    public:
     virtual void forget(const void* begin) = 0;
@@ -26,16 +26,17 @@ class RegisteredMemory {
     ~User() = default;
   };
 
-  // From the first channel on. `nccl`: empty where NCCL is too old to register memory.
+  // Call for each channel. `nccl`: empty if NCCL is too old to register memory.
   void attach(const NcclRegistration& nccl, std::weak_ptr<User> user);
 
-  // Memory as NCCL likes it, for which all of a device's ways are open; null: there is none.
+  // Allocates memory from NCCL that supports all of its fast paths on this device; null: not
+  // available.
   void* allocate(size_t bytes);
   void add(const Range& range);
-  // Gives back what allocate() gave. False: it did not, so the caller does.
+  // Frees memory from allocate(). False: allocate() did not return it, and the caller must free it.
   bool remove(void* begin);
 
-  // Another number than before, when ranges have come.
+  // Changes whenever ranges are added.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   std::vector<Range> ranges() const;
 

@@ -23,7 +23,7 @@ class RunningKernel final : public CudaKernel {
   const size_t output_;
 };
 
-// Reals in f64, integers in int64.
+// Accumulates reals in f64, integers in int64.
 Prepared running(const KernelArgs& args, bool product) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const std::array<const TensorType*, 2> tensors{args.inputs[0], args.outputs[0]};

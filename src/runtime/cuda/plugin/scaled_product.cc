@@ -1,5 +1,5 @@
-// The product goes to the workspace, in f32 for narrower floats; scales and bias follow there. What
-// cuBLASLt multiplies of 8-bit floats: float8_product.h.
+// The product is written to the workspace, in f32 for narrower floats; scales and bias are applied
+// there. float8_product.h has the 8-bit products that cuBLASLt supports.
 #include "runtime/cuda/plugin/scaled_product.h"
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 class ScaledProduct final : public CudaKernel {
  public:
-  // `add` reads what `scale` has written in place of the product; absent: `scale` writes the
+  // `add` reads the scaled product, which `scale` writes in place. `add` absent: `scale` writes the
   // result.
   ScaledProduct(std::unique_ptr<PreparedKernel> product, int64_t product_bytes,
                 const Pointwise& scale, const std::optional<Pointwise>& add, size_t output)

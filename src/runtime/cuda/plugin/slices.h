@@ -1,4 +1,4 @@
-// How sums of many elements, whose results lie side by side, are cut so that they fill a device.
+// How long sums with contiguous results are divided into slices, so that they fill the device.
 #pragma once
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 namespace shw::runtime::cuda {
 
 struct Slices {
-  int columns;     // results of a block, which divide its threads
-  int64_t slices;  // of the elements of a result
+  int columns;     // results per block; divides the block's threads
+  int64_t slices;  // slices per sum
 };
-// A warp reads results beside each other. So many slices that all multiprocessors have work, of so
-// many elements that each row of a block's threads has some.
-// How many does not depend on the device that is there: a sum has the same bits on each.
+// The threads of a warp read neighbouring results. There are enough slices to occupy all
+// multiprocessors, as long as each row of a block's threads has some elements. The number does not
+// depend on the device, so that a sum has the same bits on every device.
 inline Slices slices_of(int64_t results, int64_t elements, const Context& context) {
   constexpr int kWarp = 32;
   constexpr int64_t kBusyBlocks = 512, kLeastElements = 32;

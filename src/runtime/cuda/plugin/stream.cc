@@ -31,7 +31,7 @@ Result<std::unique_ptr<Stream>> CudaStream::create(std::shared_ptr<Context> cont
     stream->handle_ = static_cast<StreamHandle>(options.native);
     return std::unique_ptr<Stream>(std::move(stream));
   }
-  int least = 0, greatest = 0;  // greatest is the more urgent one, and the smaller number
+  int least = 0, greatest = 0;  // the greatest priority is the smaller number
   SHW_RETURN_IF_ERROR(
       driver.check(driver.priority_range(&least, &greatest), "asking for stream priorities"));
   const int priority = std::clamp(least - options.priority, greatest, least);
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Stream>> CudaStream::create(std::shared_ptr<Context> cont
 CudaStream::~CudaStream() {
   const Current current(*context_);
   const Driver& driver = context_->driver();
-  // Also a stream of the caller: what is queued uses this object.
+  // Also for a stream of the caller, because queued work uses this object.
   if (handle_ != nullptr) (void)driver.synchronize_stream(handle_);
   if (is_own_) (void)driver.destroy_stream(handle_);
   if (page_ != nullptr) (void)driver.free_host(page_);
@@ -68,8 +68,8 @@ void CudaStream::record(Event& event) {
   const Current current(*context_);
   Status status = static_cast<CudaEvent&>(event).record(handle_, capture_);
   if (status.ok()) return;
-  // An event without a record counts as reached, so nothing may be left before it. What waits for
-  // other ranks ends by the fault.
+  // An event without a record counts as reached, so no work may be left before it. Work that waits
+  // for other ranks is ended by the fault.
   raise(std::move(status));
   if (capture_ == nullptr) (void)context_->driver().synchronize_stream(handle_);
 }
@@ -92,7 +92,7 @@ void CudaStream::call_host(void* pointer) {
   call.pending.store(false, std::memory_order_release);
 }
 
-// Waits while the ring is full. A lost device calls nothing any more: its places are used again.
+// Waits while the ring is full. A lost device makes no more calls, so its places are reused.
 CudaStream::HostCall& CudaStream::free_call() {
   HostCall& call = calls_[next_call_];
   next_call_ = (next_call_ + 1) % calls_.size();
@@ -105,7 +105,7 @@ CudaStream::HostCall& CudaStream::free_call() {
 }
 
 void CudaStream::host(HostWork& work, void* const* buffers) {
-  if (capture_ != nullptr)  // its place in the ring would stay taken
+  if (capture_ != nullptr)  // its place in the ring would stay occupied
     return raise(unimplemented("host work in a CUDA graph"));
   const Current current(*context_);
   HostCall& call = free_call();
@@ -184,7 +184,7 @@ Status CudaStream::reported() const {
     return error;
   }
   if (fault_.raised()) return {};
-  page = {};  // the fault was cleared, so nothing runs that could report again
+  page = {};  // the fault was cleared, so no kernel is running that could report an error
   was_told_ = false;
   return {};
 }

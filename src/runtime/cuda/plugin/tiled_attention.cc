@@ -16,7 +16,7 @@ template <class... P>
 Status launch_rows(CudaStream& stream, DeviceKernel kernel, i64 heads, i64 rows, i64 tile,
                    P... parameters) {
   void* pointers[] = {&parameters...};
-  // One block at least: it fills what is beyond the queries.
+  // At least one block: it fills the rows after the last query.
   return stream.launch(kernel, std::max<i64>(1, heads * ((rows + tile - 1) / tile)), kTiledThreads,
                        pointers);
 }

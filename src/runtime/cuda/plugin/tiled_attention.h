@@ -1,10 +1,11 @@
-// Attention on tiles in f32, for operands that tensor cores do not take.
+// Tiled attention in f32, for operands that tensor cores do not support.
 #pragma once
 #include "runtime/cuda/plugin/flash.h"
 
 namespace shw::runtime::cuda {
 
-// Whether rows have up to 128 elements. Any layout, real types but f64, whose sums f32 would spoil.
+// True for rows of up to 128 elements, in any layout, of real types except f64, for which f32 is
+// not accurate enough.
 bool fits_tiled(const AttentionArguments& arguments);
 
 // `spans`: the documents of all positions; null: there are none.

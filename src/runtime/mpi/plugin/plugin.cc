@@ -9,8 +9,8 @@
 #include <mutex>
 #include <new>
 
-// MPI is one for the whole process, and so is whether we have initialised it. The mutex is taken
-// for each call, as MPI implementations serialise threads anyway, and none of these calls waits.
+// MPI is global to the process, and so is whether we have initialised it. The mutex is locked for
+// each call: MPI implementations serialise threads anyway, and none of these calls waits.
 struct shw_mpi_connection {
   MPI_Comm comm = MPI_COMM_NULL;
   bool finalizes = false;
@@ -43,12 +43,12 @@ void write_error(int code, char* text, size_t size) {
   std::snprintf(text, size, "%s", message);
 }
 
-// OpenMPI 4 reads large messages of ranks on the same host out of the sender's memory. Where the
-// sender dies during that, it ends the receiver too, without an error code. A setting of the user
-// stays.
+// For large messages between ranks on one host, OpenMPI 4 reads the sender's memory directly. If
+// the sender dies meanwhile, the receiver's process ends too, without an error code. A setting of
+// the user is kept.
 void copy_through_shared_memory() { setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0); }
 
-// An empty text: done.
+// Returns an empty text on success.
 const char* initialise(bool* finalizes) {
   int initialised = 0, finalised = 0, provided = 0;
   MPI_Initialized(&initialised);
@@ -66,7 +66,7 @@ const char* initialise(bool* finalizes) {
 }
 
 int connect(shw_mpi_connection& c) {
-  // Errors come back as codes instead of ending the process.
+  // Errors are returned as codes instead of ending the process.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int code = MPI_Comm_dup(MPI_COMM_WORLD, &c.comm);
   if (code != MPI_SUCCESS) return code;
