@@ -59,8 +59,8 @@ std::string known_symbols(const Graph& graph) {
 }
 
 Status no_expression(const Graph& graph, const char* text, const char* want) {
-  return invalid_argument("'" + std::string(text) + "' is no " + want + " of the graph's symbols" +
-                          known_symbols(graph));
+  return invalid_argument("'" + std::string(text) + "' is not " + want +
+                          " with the graph's symbols" + known_symbols(graph));
 }
 
 // "cache", an integer; "[1,2*cache]", a list of them.
@@ -69,7 +69,7 @@ Result<AttrExprs> exprs_of(const Graph& graph, const shw_attr& attr) {
   const std::vector<Symbol>& symbols = graph.symbols().table;
   if (auto list = parse_exprs(attr.string, symbols)) return AttrExprs{*std::move(list), true};
   if (auto expr = parse_expr(attr.string, symbols)) return AttrExprs{{*std::move(expr)}, false};
-  return no_expression(graph, attr.string, "expression such as 2*n+1 or [1,n]");
+  return no_expression(graph, attr.string, "an expression such as 2*n+1 or [1,n]");
 }
 
 Status set_attr(const Graph& graph, AttrKey key, const shw_attr& attr, NodeAttrs& out) {
@@ -199,10 +199,11 @@ Result<InputType> input_type(const Graph& graph, const shw_builder_input& in) {
     return InputType{type, {}};
   }
   if (in.rank != 0 || in.dims != nullptr)
-    return invalid_argument("symbolic_dims stands in place of rank and dims: only one is given");
+    return invalid_argument("symbolic_dims replaces rank and dims: set only one of the two");
   const std::vector<Symbol>& symbols = graph.symbols().table;
   auto exprs = parse_exprs(in.symbolic_dims, symbols);
-  if (!exprs) return no_expression(graph, in.symbolic_dims, "list of expressions such as [1,2*n]");
+  if (!exprs)
+    return no_expression(graph, in.symbolic_dims, "a list of expressions such as [1,2*n]");
   std::vector<int64_t> dims;
   for (const Expr& e : *exprs) {
     const auto value = value_of(e, hints_of(symbols));

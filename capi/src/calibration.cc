@@ -45,7 +45,8 @@ Result<answers::CalibrationReport> report_of(const shw_calibration_file* files, 
   const std::string name = in.name ? in.name : "";
   if (in.device != nullptr) {
     if (num_files > 0 || in.hardware != nullptr || in.hardware_description.size > 0)
-      return invalid_argument("a device is measured without files, and without hardware to fit");
+      return invalid_argument(
+          "with 'device' set, that device is measured: expected no files, and no hardware to fit");
     return measure::measure(in.device, name);
   }
   SHW_ASSIGN_OR_RETURN(const std::string text,

@@ -99,9 +99,9 @@ Status read(OverlapOptions& out, const std::string&, shw_overlap overlap, double
   if (overlap < 0 || overlap > SHW_OVERLAP_SIMULATED)
     return invalid_argument("overlap " + std::to_string(overlap) + " is unknown");
   if (overlap != SHW_OVERLAP_PREFETCH && prefetch_scale != 0)
-    return invalid_argument("prefetch_scale goes with SHW_OVERLAP_PREFETCH only");
+    return invalid_argument("prefetch_scale is only valid with overlap SHW_OVERLAP_PREFETCH");
   if (overlap != SHW_OVERLAP_BOUNDED && bounded_share != 0)
-    return invalid_argument("bounded_share goes with SHW_OVERLAP_BOUNDED only");
+    return invalid_argument("bounded_share is only valid with overlap SHW_OVERLAP_BOUNDED");
   if (overlap == SHW_OVERLAP_NONE) out = {.kind = Overlap::kNone};
   if (overlap == SHW_OVERLAP_PREFETCH) out = {.kind = Overlap::kPrefetch, .scale = prefetch_scale};
   if (overlap == SHW_OVERLAP_BOUNDED) out = {.kind = Overlap::kBounded, .scale = bounded_share};
@@ -210,7 +210,8 @@ Result<std::vector<std::string>> names_of(const char* const* names, size_t count
 
 Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
   if (kind != SHW_PARAM_BUDGET_FACTOR && factor != 0)
-    return invalid_argument("param_budget_factor goes with SHW_PARAM_BUDGET_FACTOR only");
+    return invalid_argument(
+        "param_budget_factor is only valid with param_budget SHW_PARAM_BUDGET_FACTOR");
   switch (kind) {
     case 0:
     case SHW_PARAM_BUDGET_SMALLEST:

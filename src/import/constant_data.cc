@@ -26,7 +26,8 @@ Result<std::shared_ptr<const std::vector<uint8_t>>> constant_data(const nlohmann
     const double number = v.is_boolean() ? v.get<bool>() : v.get<double>();
     // A real number out of range has no defined integer.
     if (!is_floating(type.dtype) && is_real && !(number > -9e18 && number < 9e18))
-      return invalid_argument("'data' holds a number that is no " + to_string(type));
+      return invalid_argument("'data' contains " + v.dump() + ", which is out of range for " +
+                              to_string(type));
     const int64_t whole = v.is_number_integer()     ? v.get<int64_t>()
                           : is_floating(type.dtype) ? 0
                                                     : static_cast<int64_t>(number);

@@ -47,7 +47,8 @@ Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims.size() != 4 || written.rank() != 4 || dims[i] < 0 || dims[i] > 3 ||
         there[static_cast<size_t>(dims[i])])
-      return bad_types("attribute dims is no order of the dims of " + to_string(written));
+      return bad_types("attribute 'dims' is not a permutation of the dims of " +
+                       to_string(written) + ": expected 4 dims, each of 0 to 3 once");
     const auto to = static_cast<size_t>(dims[i]);
     there[to] = true;
     seen.shape[to] = written.shape[i];

@@ -13,7 +13,10 @@ Result<Numbering> numbering_of(const KernelArgs& args, const TensorType& piece) 
   for (size_t d = 0; fits && d < piece.shape.size(); ++d)
     fits = place.size[d] <= piece.shape[d] &&
            !__builtin_mul_overflow(elements, place.whole[d], &elements);
-  if (!fits) return bad_types(to_string(piece) + " is no piece of the tensor that is drawn");
+  if (!fits)
+    return bad_types(to_string(piece) +
+                     " does not match the piece of the random tensor that attributes 'size' and "
+                     "'cuts' describe: expected the same rank, and at least the piece's sizes");
   Numbering numbers{0, row_major_strides(place.whole)};
   for (size_t d = 0; d < piece.shape.size(); ++d)
     numbers.first += place.offset[d] * numbers.strides[d];

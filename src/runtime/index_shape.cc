@@ -13,8 +13,11 @@ int64_t stride_bytes(const TensorType& type, size_t dim) {
 }
 
 Status refuse(const TensorType& table, const TensorType& indices, const TensorType& other) {
-  return bad_types("indices " + to_string(indices) + " do not stand between " + to_string(table) +
-                   " and " + to_string(other));
+  return bad_types(
+      "indices " + to_string(indices) + " into " + to_string(table) +
+      " do not match the elements " + to_string(other) +
+      ": expected i32 or i64 indices, with the shape of the elements or, if they select "
+      "whole slices, with one dim");
 }
 
 // Common part of both look-ups along a dim; the iteration space is that of `other`.
@@ -65,8 +68,10 @@ Result<IndexShape> index_shape(const KernelArgs& args, const TensorType& table, 
   const size_t count = args.inputs.size() - first_input;
   const std::vector<int64_t>& named = args.attrs.get_ints(AttrKey::kDims);
   const auto refuse_all = [&] {
-    return bad_types(std::to_string(count) + " index tensors do not stand between " +
-                     to_string(table) + " and " + to_string(other));
+    return bad_types(std::to_string(count) + " index tensors into " + to_string(table) +
+                     " do not match the elements " + to_string(other) +
+                     ": expected one i32 or i64 tensor for each indexed dim, in ascending order of "
+                     "dims, with shapes that broadcast against each other");
   };
   if (count == 0 || count > table.shape.size() || (!named.empty() && named.size() != count))
     return refuse_all();
@@ -121,8 +126,9 @@ Status check_written(const KernelArgs& args, const TensorType* elements) {
   if (in.shape == out.shape && in.dtype == out.dtype &&
       (elements == nullptr || elements->dtype == out.dtype))
     return {};
-  return bad_types((elements == nullptr ? "a number" : to_string(*elements)) +
-                   " is not written into " + to_string(in) + " in " + to_string(out));
+  return bad_types("cannot write " + (elements == nullptr ? "a number" : to_string(*elements)) +
+                   " into " + to_string(in) + " with the result " + to_string(out) +
+                   ": expected a result of the operand's shape, and the same dtype for all");
 }
 
 }  // namespace shw::runtime

@@ -33,7 +33,9 @@ Result<Lines<N>> lines_along(const Attrs& attrs, int64_t otherwise,
     Dims places = t.shape;
     if (d < places.size()) places[d] = 1;
     if (places != lines.places)
-      return bad_types(to_string(first) + " and " + to_string(t) + " do not lie side by side");
+      return bad_types(to_string(first) + " and " + to_string(t) +
+                       " have different ranks, or sizes in a dim other than the one that the "
+                       "kernel works along");
     lines.strides[o] = leading_strides_bytes(t, t.shape.size());
     lines.count[o] = t.shape[d];
     lines.step[o] = t.strides[d] * dtype_size(t.dtype);

@@ -30,8 +30,9 @@ Result<LocalBlock> local_block(const KernelArgs& args) {
   Dims shape = from.shape;
   shape[at] = common;
   if (shape != to.shape || from.dtype != to.dtype)
-    return bad_types(to_string(to) + " is no block of " + to_string(from) + " along dim " +
-                     std::to_string(dim));
+    return bad_types(to_string(to) + " is not a block of " + to_string(from) +
+                     ": expected the same dtype and shape, but size " + std::to_string(common) +
+                     " in dim " + std::to_string(dim));
   return block;
 }
 

@@ -17,7 +17,11 @@ Result<LossShape> loss_shape(const KernelArgs& args, const TensorType& scores,
       (targets.dtype != Dtype::kI64 && targets.dtype != Dtype::kI32) || reduction < 0 ||
       reduction > 2 || (weight != nullptr && weight->shape != per_class) ||
       (beside != nullptr && beside->shape != shape))
-    return bad_types("targets " + to_string(targets) + " do not choose among " + to_string(scores));
+    return bad_types("targets " + to_string(targets) + " do not match the scores " +
+                     to_string(scores) + ": expected floating-point scores with classes in dim " +
+                     std::to_string(at) +
+                     ", i32 or i64 targets (and losses or gradients) with the shape of the other "
+                     "dims, one weight per class, and 'reduction' 0, 1 or 2");
   LossShape loss;
   loss.targets = shape;
   loss.strides[0] = leading_strides_bytes(scores, scores.shape.size());

@@ -18,7 +18,9 @@ Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
   for (const TensorType* t : stats) fits = fits && (t == nullptr || t->shape == stat);
   for (const TensorType* t : parameters) fits = fits && (t == nullptr || t->shape == normalised);
   if (!fits)
-    return bad_types("normalized_shape, statistics or parameters do not fit " + to_string(x));
+    return bad_types("'normalized_shape', statistics or parameters do not match " + to_string(x) +
+                     ": expected a floating-point tensor whose last dims are 'normalized_shape', "
+                     "parameters of that shape, and statistics with size 1 in these dims");
   SHW_RETURN_IF_ERROR(check_size({x.numel()}));
   return from;
 }

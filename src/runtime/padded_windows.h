@@ -60,7 +60,9 @@ inline Result<Dims> own_elements(const KernelArgs& args) {
       in.shape == out.shape && in.dtype == out.dtype && piece.size.size() == out.shape.size();
   for (size_t d = 0; fits && d < out.shape.size(); ++d) fits = piece.size[d] <= out.shape[d];
   if (!fits)
-    return bad_types(to_string(in) + " is no piece of that tensor, or not " + to_string(out));
+    return bad_types(to_string(in) + " and " + to_string(out) +
+                     " must have the same shape and dtype, and hold the piece that attributes "
+                     "'size' and 'cuts' describe");
   return Dims(piece.size);
 }
 
@@ -74,7 +76,10 @@ inline Result<uint32_t> flipped_dims(const KernelArgs& args) {
     fits = fits && dim >= 0 && dim < in.rank();
     if (fits) turned |= 1u << dim;
   }
-  if (!fits) return bad_types(to_string(in) + " does not turn into " + to_string(out));
+  if (!fits)
+    return bad_types(
+        to_string(in) + " cannot be flipped to " + to_string(out) +
+        ": expected the same shape and dtype, and dims of the tensor in attribute 'dims'");
   return turned;
 }
 

@@ -9,8 +9,9 @@ namespace {
 
 Status check_window(const KernelArgs& args, const Part& part) {
   if (args.inputs[part.input]->shape == part.window.shape) return {};
-  return bad_types(to_string(*args.inputs[part.input]) + " is no such part of " +
-                   to_string(*args.outputs[0]));
+  return bad_types(to_string(*args.inputs[part.input]) +
+                   " does not have the shape of the part of " + to_string(*args.outputs[0]) +
+                   " that it is copied to");
 }
 
 }  // namespace
@@ -32,7 +33,9 @@ Result<std::vector<Part>> joined_parts(const KernelArgs& args) {
   for (size_t i = 0; i < args.inputs.size(); ++i) {
     const TensorType& in = *args.inputs[i];
     if (in.rank() != out.rank() || in.shape[d] > out.shape[d] - at)
-      return bad_types(to_string(in) + " is no part of " + to_string(out));
+      return bad_types(to_string(in) + " cannot be a part of " + to_string(out) +
+                       ": expected the same rank, and parts whose sizes in dim " +
+                       std::to_string(d) + " add up to that of the result");
     Part part{i, out, at * out.strides[d] * dtype_size(out.dtype)};
     part.window.shape[d] = in.shape[d];
     parts.push_back(part);

@@ -8,7 +8,10 @@ Result<Piece> piece_of(const Attrs& attrs, const Mesh& mesh, int64_t rank) {
   const std::vector<int64_t>&size = attrs.get_ints(AttrKey::kSize),
         &cuts = attrs.get_ints(AttrKey::kCuts);
   if (size.size() > kMaxRank || cuts.size() % 2 != 0)
-    return invalid_argument("attributes 'size' and 'cuts' do not say where the piece lies");
+    return invalid_argument("attribute 'size' has " + std::to_string(size.size()) +
+                            " dims and attribute 'cuts' has " + std::to_string(cuts.size()) +
+                            " numbers: expected at most " + std::to_string(kMaxRank) +
+                            " dims, and pairs of a mesh dim and a tensor dim");
   for (int64_t d : size)
     if (d < 0)
       return invalid_argument("attribute 'size' has the negative dim " + std::to_string(d));

@@ -51,9 +51,9 @@ Result<DeviceMemory> allocate_groups(const std::shared_ptr<Device>& device, cons
   if (memory.ok() || memory.status().code() != Code::kResourceExhausted) return memory;
   return Status(Code::kResourceExhausted,
                 memory.status().message() +
-                    ", for what groups of steps hold where their steps run one by one. Memory that "
-                    "a plan says it needs does not include it: let this device run groups, or plan "
-                    "for less memory");
+                    ": this device runs the steps of some fused groups one by one, which takes "
+                    "memory (group_bytes) beyond what the plan needs otherwise; use a device that "
+                    "runs groups, or plan with a lower memory limit");
 }
 
 }  // namespace

@@ -27,7 +27,10 @@ Result<Search> search_of(const KernelArgs& args, const std::array<const TensorTy
   bool fits = true;
   for (const TensorType* t : results) fits = fits && (t == nullptr || t->shape == expected);
   for (int64_t n : s.searched) fits = fits && n > 0;
-  if (!fits) return bad_types("the results do not fit " + to_string(in));
+  if (!fits)
+    return bad_types("the results do not match the operand " + to_string(in) +
+                     ": expected its shape without the searched dims, or with size 1 in them if "
+                     "'keepdim' is set; searched dims must not be empty");
   return s;
 }
 

@@ -16,8 +16,12 @@ inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outp
   for (size_t i = 0; good && i < inputs; ++i) good = args.inputs[i] != nullptr;
   for (size_t i = 0; good && i < outputs; ++i) good = args.outputs[i] != nullptr;
   if (good) return {};
-  return invalid_argument("the step has other operands than its kernel, which takes " +
-                          std::to_string(inputs) + " or more and makes " + std::to_string(outputs));
+  return invalid_argument(
+      "the step has " + std::to_string(args.inputs.size()) + " inputs and " +
+      std::to_string(args.outputs.size()) +
+      " outputs, some of which may be absent: its kernel needs at least " + std::to_string(inputs) +
+      " inputs" + (outputs == 0 ? "" : " and exactly " + std::to_string(outputs) + " outputs") +
+      ", all of them present");
 }
 
 // Limit on the sizes from which a workspace is computed. Windows with stride 0 can be far larger

@@ -22,7 +22,10 @@ inline Result<TablePart> table_part(const KernelArgs& args, const TensorType& pi
   if (!args.attrs.has(AttrKey::kCuts)) return TablePart{0, piece.shape[dim], piece.shape[dim]};
   SHW_ASSIGN_OR_RETURN(const Piece place, piece_of(args.attrs, args.mesh, args.rank));
   if (place.whole.size() != piece.shape.size() || place.size[dim] > piece.shape[dim])
-    return bad_types(to_string(piece) + " is not the piece of a table that 'size' and 'cuts' say");
+    return bad_types(to_string(piece) +
+                     " does not match the piece of a table that attributes 'size' and 'cuts' "
+                     "describe: expected the same rank, and at least the piece's size in dim " +
+                     std::to_string(dim));
   return TablePart{place.offset[dim], place.size[dim], place.whole[dim]};
 }
 

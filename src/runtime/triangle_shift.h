@@ -12,7 +12,8 @@ inline Result<int64_t> triangle_shift(const KernelArgs& args) {
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const size_t rank = in.shape.size();
   if (rank < 2 || in.shape != out.shape || in.dtype != out.dtype)
-    return bad_types("no triangle of " + to_string(in) + " in " + to_string(out));
+    return bad_types("the triangle of " + to_string(in) + " cannot be " + to_string(out) +
+                     ": expected at least two dims, and a result of the same shape and dtype");
   SHW_ASSIGN_OR_RETURN(const TablePart rows, table_part(args, in, rank - 2));
   SHW_ASSIGN_OR_RETURN(const TablePart columns, table_part(args, in, rank - 1));
   // A diagonal outside the matrix is equivalent to one at its edge.

@@ -23,8 +23,8 @@ Status check_replica(const Port& port, const Mesh& mesh, int64_t rank, const Hos
   StridedCopy(own, dtype_size(dense.dtype), dense.strides, piece_type.strides)
       .run(actual.data(), piece);
   if (std::memcmp(expected.data(), actual.data(), actual.size()) == 0) return {};
-  return internal_error("'" + port.name + "' on rank " + std::to_string(rank) +
-                        " is not what its replicas on other ranks hold");
+  return internal_error("the replica of '" + port.name + "' on rank " + std::to_string(rank) +
+                        " differs from the replicas on other ranks");
 }
 
 }  // namespace

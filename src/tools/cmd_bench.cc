@@ -76,11 +76,12 @@ void add_bench(CommandLine& command_line) {
   verb.option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`");
   verb.option("--entry", o->bench.entry, "Entry point of the plan; default: the first");
   verb.option("--device", o->device,
-              "What the ranks run on: cpu; cuda, a GPU each; null, which computes nothing")
+              "Device of the ranks: cpu; cuda (one GPU per rank); null (computes nothing)")
       .shows_default();
   add_cuda_options(verb, o->cuda);
-  verb.option("--warm-up", o->bench.warm_up, "Runs that are not counted").shows_default();
-  verb.option("--repeats", o->bench.repeats, "Runs that are").positive().shows_default();
+  verb.option("--warm-up", o->bench.warm_up, "Runs before the timed ones, not counted")
+      .shows_default();
+  verb.option("--repeats", o->bench.repeats, "Timed runs").positive().shows_default();
   verb.option(
       "--trace", o->trace,
       "Where to write when each launch of the last run began and ended on each rank, by its "
@@ -92,21 +93,25 @@ void add_bench(CommandLine& command_line) {
   runtime::CollectiveBenchOptions& c = o->collectives;
   const char* const heading = "Collectives";
   verb.flag("--collectives", o->of_collectives,
-            "In place of PLAN: each collective between the ranks of --mesh, by size, as nccl-tests "
-            "prints it, its results checked");
-  verb.option("--mesh", o->mesh, "Mesh of the ranks, as in dp=2,tp=4").group(heading);
-  verb.option("--group", c.group, "Mesh dims along which they communicate; default: all")
+            "Instead of a plan, time each collective between the ranks of --mesh for a range of "
+            "sizes, and check the results; output in the format of nccl-tests");
+  verb.option("--mesh", o->mesh, "Mesh of the ranks, such as dp=2,tp=4").group(heading);
+  verb.option("--group", c.group,
+              "Comma-separated mesh dims along which ranks communicate; default: all")
       .separator(',')
       .group(heading);
-  verb.option("--dtype", o->dtype, "f32, f64, f16, bf16, i32 or i64")
+  verb.option("--dtype", o->dtype, "Element type: f32, f64, f16, bf16, i32 or i64")
       .shows_default()
       .group(heading);
-  verb.option("--min-bytes", c.min_bytes, "The smallest size")
+  verb.option("--min-bytes", c.min_bytes, "Smallest size in bytes")
       .positive()
       .shows_default()
       .group(heading);
-  verb.option("--max-bytes", c.max_bytes, "The largest").positive().shows_default().group(heading);
-  verb.option("--factor", c.factor, "From one size to the next")
+  verb.option("--max-bytes", c.max_bytes, "Largest size in bytes")
+      .positive()
+      .shows_default()
+      .group(heading);
+  verb.option("--factor", c.factor, "Factor from one size to the next")
       .positive()
       .shows_default()
       .group(heading);

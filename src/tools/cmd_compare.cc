@@ -56,8 +56,8 @@ void add_compare(CommandLine& command_line) {
   verb.option("--recipe", o->recipes,
               "Only this recipe: ddp, fsdp, hsdp, tp, tp-sp, fsdp-tp or cp. Repeatable");
   verb.option("--plan", o->foreign,
-              "Score the layouts in this JSON file, too: of --save-placements, of --export-json, "
-              "or {\"NAME\": \"LAYOUT\"}");
+              "Also score the layouts in this JSON file, written by `shardwise plan` with "
+              "--save-placements or --export-json, or by hand: {\"NAME\": \"LAYOUT\"}");
   verb.option("--svg", o->svg, "Write a chart to this file");
   verb.flag("--json", o->json, "Print JSON");
   verb.runs([o] { return run_compare(*o); });

@@ -62,7 +62,8 @@ void add_explain(CommandLine& command_line) {
   verb.option("--layout", o->request.layout,
               "A layout of the node's result to price exactly, such as S(0)R");
   verb.option("--forced", o->request.forced_layouts,
-              "Number of layouts to price exactly, those with the lowest floors first")
+              "Number of other layouts to price exactly, those with the lowest lower bounds "
+              "(floors) first")
       .shows_default();
   verb.flag("--json", o->json, "Print JSON");
   verb.runs([o] { return run_explain(*o); });

@@ -30,7 +30,7 @@ void add_ops(CommandLine& command_line) {
       "An attribute with = has that value where it is absent. One with ? may be absent. Every "
       "other "
       "one must be given.");
-  verb.option("PART", *part, "Only those with this in their names");
+  verb.option("PART", *part, "List only operations whose names contain this text");
   verb.runs([part] { return print(*part); });
 }
 

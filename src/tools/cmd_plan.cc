@@ -141,8 +141,8 @@ void add_plan(CommandLine& command_line) {
   verb.option("--export-json", o->exported,
               "Write the solution to this file in AutoParallel's JSON export format");
   verb.option("--report", o->report,
-              "Write a report to this file (HTML): as `report`, and why each tensor has its "
-              "layout, with the price of every other one");
+              "Write a report to this file (HTML): what `shardwise report` writes, and why each "
+              "tensor has its layout, with the price of every other layout");
   verb.option("--pareto", o->pareto_points,
               "With --report: show step time against memory, with this many points")
       .between(2, 1000);

@@ -38,8 +38,8 @@ void add_report(CommandLine& command_line) {
       "report",
       "Write a plan as a page for a browser: costs, layouts, memory, communication, time");
   verb.option("PLAN", o->plan,
-              "A plan (.swplan). Why its layouts were chosen is told by the "
-              "report that `plan --report` writes")
+              "Plan file (.swplan). To see why its layouts were chosen, write the report with "
+              "`shardwise plan --report` instead")
       .required();
   verb.option("OTHER", o->other, "Another plan of the same graph, to compare with");
   verb.option("-o,--output", o->output, "Where to write the report (.html)").required();

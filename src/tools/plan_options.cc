@@ -206,8 +206,8 @@ void PlanOptions::add_to(Verb& verb, bool with_mesh) {
 #undef SHW_OPTION
   verb.option(
       "--overlap-scale", compile.overlap.scale,
-      "prefetch: the share of hidden communication that is charged anyway; bounded: the share "
-      "of compute that can hide communication (0: all)");
+      "With --overlap prefetch: factor of the hidden communication, from 0 (free) to 1 (counts in "
+      "full); with bounded: share of compute that can hide communication (0: all)");
   if (!with_mesh) return;
   compile.solver.threads = 0;
   verb.option("--threads", compile.solver.threads,

@@ -507,10 +507,10 @@ static void refuses_senseless_expressions(shw_context* context) {
   input.role = SHW_ROLE_INPUT;
   input.dtype = SHW_DTYPE_F32;
   input.symbolic_dims = "[n,m]";
-  expect_input_refused(b, &input, "'[n,m]' is no list of expressions such as [1,2*n]");
+  expect_input_refused(b, &input, "'[n,m]' is not a list of expressions such as [1,2*n]");
   expect_input_refused(b, &input, "; it has: n");
   input.symbolic_dims = "n";
-  expect_input_refused(b, &input, "'n' is no list");
+  expect_input_refused(b, &input, "'n' is not a list");
   input.symbolic_dims = "[n,]";
   expect_input_refused(b, &input, "'[n,]'");
   input.symbolic_dims = "[n+-100]";
@@ -518,7 +518,7 @@ static void refuses_senseless_expressions(shw_context* context) {
   input.symbolic_dims = "[n]";
   input.rank = 1;
   input.dims = kDims;
-  expect_input_refused(b, &input, "only one is given");
+  expect_input_refused(b, &input, "set only one of the two");
   input.rank = 0;
   input.dims = NULL;
   input.role = SHW_ROLE_PARAMETER;
@@ -530,8 +530,8 @@ static void refuses_senseless_expressions(shw_context* context) {
   square = symbolic_input(b, "square", "[n,n]");
   EXPECT(square == 0); /* what was refused left no trace */
   x = symbolic_input(b, "x", "[n]");
-  expect_node_refused(b, "slice", x, kUnknown, "'m' is no expression");
-  expect_node_refused(b, "slice", x, kProduct, "'n*n' is no expression");
+  expect_node_refused(b, "slice", x, kUnknown, "'m' is not an expression");
+  expect_node_refused(b, "slice", x, kProduct, "'n*n' is not an expression");
   expect_node_refused(b, "slice", x, kNone, "NULL");
   expect_node_refused(b, "slice", x, kList, "wrong kind");
   expect_node_refused(b, "view", square, kSquare,

@@ -261,9 +261,9 @@ static void calibrates(shw_context* context) {
   EXPECT(calibration == NULL);
   options.device = "cpu";
   EXPECT_REFUSED(shw_calibration_create(context, &file, 1, &options, &calibration),
-                 SHW_INVALID_ARGUMENT, "without files");
+                 SHW_INVALID_ARGUMENT, "expected no files");
   EXPECT_REFUSED(shw_calibration_create(context, NULL, 0, &options, &calibration),
-                 SHW_INVALID_ARGUMENT, "without hardware to fit");
+                 SHW_INVALID_ARGUMENT, "no hardware to fit");
   free_data(reduce);
 }
 

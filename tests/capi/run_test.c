@@ -272,7 +272,7 @@ static void a_wait_has_a_time_out(shw_context* context, const shw_plan* plan) {
     EXPECT(shw_status_code(status) == SHW_DEADLINE_EXCEEDED ||
            shw_status_code(status) == SHW_ABORTED);
     EXPECT(strstr(shw_status_message(status), "waited 0.2 s in ") != NULL);
-    late += strstr(shw_status_message(status), "rank 3 has not come") != NULL;
+    late += strstr(shw_status_message(status), "rank 3 has not arrived") != NULL;
     shw_status_destroy(status);
     shw_event_destroy(done[rank]);
     destroy_outputs(outputs[rank]);

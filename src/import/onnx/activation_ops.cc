@@ -116,7 +116,7 @@ void hardmax(Node& n) {
   const NodeId x = n.in();
   const size_t axis = n.axis(n.attr("axis", int64_t{-1}), n.rank(x));
   if (!n.ok()) return;
-  n.refuse_if(n.emit().has_symbols(x), "Hardmax of sizes that hold symbols");
+  n.refuse_if(n.emit().has_symbols(x), "inputs with symbolic sizes are not supported");
   const NodeId place =
       n.add(OpKind::kArgmax, {x}, {{AttrKey::kDim, axis}, {AttrKey::kKeepDim, true}});
   const NodeId places = n.along(

@@ -100,7 +100,9 @@ void range(Node& n) {
   const std::vector<int64_t> by = n.ints(2, "the step");
   if (!n.ok()) return;
   if (from.size() != 1 || to.size() != 1 || by.size() != 1 || by[0] == 0 || !from[0].is_number())
-    return n.fail(unimplemented("a range whose start, limit or step is no number, or a step of 0"));
+    return n.fail(
+        unimplemented("start, limit and step must be single numbers, the start must not be "
+                      "symbolic, and the step must not be 0"));
   std::optional<Expr> length = sum(to[0], from[0], -1);
   if (length && length->is_number()) {
     const int64_t span = length->constant, step = by[0];

@@ -127,7 +127,8 @@ class Importer {
   }
 
   Status add_input(const ValueInfoProto& input) {
-    if (!input.type().has_tensor_type()) return unimplemented("it is no tensor");
+    if (!input.type().has_tensor_type())
+      return unimplemented("its type is not a tensor type, only tensors are supported");
     const auto& tensor = input.type().tensor_type();
     SHW_ASSIGN_OR_RETURN(const Dtype dtype, dtype_of(tensor.elem_type()));
     if (!tensor.has_shape()) return unimplemented("the model does not say how many dims it has");
@@ -150,7 +151,8 @@ class Importer {
 
   Status add_constant(const ValueInfoProto& input, const StoredTensor& stored) {
     used_.insert(input.name());
-    if (!input.type().has_tensor_type()) return unimplemented("it is no tensor");
+    if (!input.type().has_tensor_type())
+      return unimplemented("its type is not a tensor type, only tensors are supported");
     const auto& tensor = input.type().tensor_type();
     SHW_ASSIGN_OR_RETURN(const Dtype dtype, dtype_of(tensor.elem_type()));
     bool fits = dtype == stored.type.dtype &&

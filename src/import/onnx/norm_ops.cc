@@ -52,7 +52,7 @@ void batch_norm(Node& n) {
   const double eps = n.attr("epsilon", 1e-5);
   const NodeId x = n.in(0);
   const int64_t rank = n.rank(x);
-  n.refuse_if(n.wants(1), "results of BatchNormalization other than the first");
+  n.refuse_if(n.wants(1), "outputs other than the first are not supported");
   if (n.ok() && rank < 2) return n.fail(invalid_argument("expected at least two dims"));
   const NodeId rstd = n.add(OpKind::kRsqrt, {n.binary(OpKind::kAdd, n.in(4), eps)});
   const NodeId centred = n.binary(OpKind::kSub, x, n.along(n.in(3), 1, rank));

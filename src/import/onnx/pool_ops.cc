@@ -45,7 +45,7 @@ std::vector<Range> ranges_of(Node& n, NodeId x) {
     n.fail(invalid_argument("a window of " + std::to_string(dims) + " dims over " +
                             to_string(n.type(x))));
   if (n.ok() && n.emit().has_symbols(x))
-    n.fail(unimplemented("pooling of sizes that hold symbols"));
+    n.fail(unimplemented("inputs with symbolic sizes are not supported"));
   std::vector<Range> ranges;
   for (size_t d = 0; d < dims && n.ok(); ++d) {
     Range r{n.type(x).shape[d + 2], w.kernel[d], w.stride[d],
@@ -59,7 +59,8 @@ std::vector<Range> ranges_of(Node& n, NodeId x) {
     if (r.windows < 1) n.fail(invalid_argument("the window is larger than the padded tensor"));
     if (r.windows > kMost / r.kernel) n.fail(unimplemented("pooling over so many elements"));
     for (int64_t o = 0; o < r.windows && n.ok(); ++o)
-      n.refuse_if(r.count(o, 0, r.size) == 0, "a window that holds nothing but padding");
+      n.refuse_if(r.count(o, 0, r.size) == 0,
+                  "windows that contain only padding are not supported");
     ranges.push_back(r);
   }
   return n.ok() ? ranges : std::vector<Range>();
@@ -94,7 +95,7 @@ std::vector<int64_t> places_within(const Range& r) {
 
 void max_pool(Node& n) {
   n.skip("storage_order");  // order of the indices
-  n.refuse_if(n.wants(1), "the places of the maxima");
+  n.refuse_if(n.wants(1), "output Indices (the positions of the maxima) is not supported");
   NodeId x = n.in();
   const std::vector<Range> ranges = ranges_of(n, x);
   for (size_t d = 0; d < ranges.size(); ++d)

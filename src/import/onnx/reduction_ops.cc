@@ -30,7 +30,7 @@ void reduction(Node& n) {
   }
   const NodeId y = kReduce(n, x, over);
   // This library's means and roots of integers are floats; ONNX keeps the type.
-  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this reduction of integers");
+  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "integer inputs are not supported");
   n.out(y);
 }
 
@@ -84,7 +84,8 @@ void place_of_extreme(Node& n) {
   const bool last = n.attr("select_last_index", int64_t{0}) != 0;
   const size_t axis = n.axis(n.attr("axis", int64_t{0}), n.rank(x));
   if (!n.ok()) return;
-  n.refuse_if(last && n.emit().has_symbols(x), "select_last_index of sizes that hold symbols");
+  n.refuse_if(last && n.emit().has_symbols(x),
+              "select_last_index is not supported for inputs with symbolic sizes");
   const int64_t end = n.type(x).shape[axis] - 1;
   if (last)
     x = n.add(OpKind::kFlip, {x}, {{AttrKey::kDims, std::vector{static_cast<int64_t>(axis)}}});

@@ -27,7 +27,7 @@ std::string known_opsets(std::string_view name);
 template <OpKind kOp>
 void map_unary(Node& n) {
   const NodeId x = n.in(), y = n.add(kOp, {x});
-  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this function of integers");
+  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "integer inputs are not supported");
   n.out(y);
 }
 

@@ -15,7 +15,8 @@ std::vector<int64_t> per_dim(Node& n, std::string_view name, size_t dims) {
 
 // The padding of auto_pad before and after each spatial dim, in the order of the attribute `pads`.
 std::vector<int64_t> automatic_pads(Node& n, NodeId x, const Window& w, bool upper) {
-  if (n.emit().has_symbols(x)) n.fail(unimplemented("auto_pad of sizes that hold symbols"));
+  if (n.emit().has_symbols(x))
+    n.fail(unimplemented("auto_pad is not supported for inputs with symbolic sizes"));
   const size_t dims = w.kernel.size();
   std::vector<int64_t> pads(2 * dims, 0);
   for (size_t d = 0; d < dims && n.ok(); ++d) {

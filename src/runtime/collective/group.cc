@@ -166,8 +166,8 @@ Status Group::nobody_came(int64_t member) const {
   const char* separator = ": ";
   for (size_t m = 0; m < who_.size(); ++m) {
     if (places_[m].came_to == places_[me].came_to) continue;
-    text += separator + ("rank " + std::to_string(who_[m].rank)) + " has not come, it dispatched " +
-            who_[m].log->to_string(kShown);
+    text += separator + ("rank " + std::to_string(who_[m].rank)) +
+            " has not arrived: it has dispatched " + who_[m].log->to_string(kShown);
     separator = "; ";
   }
   return Status(Code::kDeadlineExceeded, text);

@@ -54,7 +54,8 @@ Prepared prepare_running(const KernelArgs& args) {
   const std::array<const TensorType*, 2> tensors{args.inputs[0], args.outputs[0]};
   SHW_ASSIGN_OR_RETURN(const Lines<2> lines, lines_along(args.attrs, 0, tensors));
   if (lines.count[0] != lines.count[1])
-    return bad_types(to_string(*tensors[0]) + " does not run through " + to_string(*tensors[1]));
+    return bad_types(to_string(*tensors[0]) + " and " + to_string(*tensors[1]) +
+                     " have different sizes in the dim that the kernel works along");
   return with_compute_type(args.outputs[0]->dtype, [&](auto t) -> Prepared {
     return make_kernel<Running<decltype(t), Join>>(args, lines);
   });

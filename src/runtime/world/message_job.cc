@@ -154,7 +154,7 @@ class Lane final : private RoundWatcher {
       else if (answer->second.empty())
         text += " has left the job";
       else
-        text += " has not come, it dispatched " + answer->second;
+        text += " has not arrived: it has dispatched " + answer->second;
       separator = "; ";
     }
     return Status(Code::kDeadlineExceeded, text);

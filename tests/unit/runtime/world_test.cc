@@ -221,7 +221,7 @@ TEST(MessageWorld, TellsWhoDoesNotCome) {
     EXPECT_EQ(s.code(), Code::kDeadlineExceeded);
     expect_contains(s.message(),
                     "rank 0 waited 2 s in all_gather[a] #1 of f32[3] for node 0: rank 1 "
-                    "has not come, it dispatched no collective yet");
+                    "has not arrived: it has dispatched no collective yet");
     told.count_down();
   });
 }
@@ -422,8 +422,8 @@ TEST(LocalWorld, TellsWhoDoesNotCome) {
     const Status s = completion.wait();
     EXPECT_TRUE(s.code() == Code::kDeadlineExceeded || s.code() == Code::kAborted) << s.message();
     expect_contains(s.message(),
-                    "in all_gather[a] #1 of f32[3] for node 0: rank 1 has not come, it "
-                    "dispatched no collective yet");
+                    "in all_gather[a] #1 of f32[3] for node 0: rank 1 has not arrived: it "
+                    "has dispatched no collective yet");
   }
 }
 

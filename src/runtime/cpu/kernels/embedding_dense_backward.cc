@@ -113,7 +113,8 @@ class EmbeddingDenseBackward final : public HostKernel {
                      " do not make " + to_string(out));
   SHW_ASSIGN_OR_RETURN(const TablePart range, table_part(args, out, 0));
   if (args.attrs.get_int(AttrKey::kNumWeights, range.whole) != range.whole)
-    return bad_types(to_string(out) + " is no piece of a table of num_weights rows");
+    return bad_types(to_string(out) + " is a piece of a table of " + std::to_string(range.whole) +
+                     " rows, expected as many as attribute 'num_weights' says");
   SHW_RETURN_IF_ERROR(check_size({out.shape[0]}));
   SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
   if (out.dtype == Dtype::kF64) return make_kernel<EmbeddingDenseBackward<double>>(args, range);

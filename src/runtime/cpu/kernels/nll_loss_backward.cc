@@ -47,7 +47,10 @@ class NllLossBackward final : public HostKernel {
   const bool each = args.attrs.get_int(AttrKey::kReduction, 1) == 0;
   const TensorType &grad = *args.inputs[0], &x = *args.inputs[1], &out = *args.outputs[0];
   if (x.shape != out.shape || (!each && grad.rank() != 0))
-    return bad_types("gradient " + to_string(grad) + " does not come of " + to_string(x));
+    return bad_types("gradient " + to_string(grad) + " does not match the loss of " + to_string(x) +
+                     " with the result " + to_string(out) +
+                     ": expected a result of the scores' shape, and a gradient without dims unless "
+                     "'reduction' is 0");
   SHW_ASSIGN_OR_RETURN(const LossWalk walk, loss_walk(args, out, *args.inputs[2], args.inputs[3],
                                                       each ? &grad : nullptr));
   return make_kernel<NllLossBackward>(args, walk);

@@ -54,7 +54,9 @@ class Var final : public HostKernel {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const Dtype in = args.inputs[0]->dtype, out = args.outputs[0]->dtype;
   if (!is_floating(in) || !is_floating(out))
-    return unimplemented("the variance of what is no real number");
+    return unimplemented("variance of " + to_string(*args.inputs[0]) + " to " +
+                         to_string(*args.outputs[0]) +
+                         ": only floating-point operands and results are supported");
   SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
   const double correction = scalar_attr(args.attrs, AttrKey::kCorrection, 1).number;
   const double divisor = std::max(0.0, static_cast<double>(dims.count) - correction);

@@ -110,7 +110,8 @@ Prepared prepare_embedding_backward(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
   SHW_ASSIGN_OR_RETURN(const TablePart rows, table_part(args, out, 0));
   if (args.attrs.get_int(AttrKey::kNumWeights, rows.whole) != rows.whole)
-    return bad_types(to_string(out) + " is no piece of a table of num_weights rows");
+    return bad_types(to_string(out) + " is a piece of a table of " + std::to_string(rows.whole) +
+                     " rows, expected as many as attribute 'num_weights' says");
   EmbeddingBackwardArguments e{};
   e.indices = plain_loops(indices.shape);
   set_strides(strides_bytes(indices), e.index_stride);

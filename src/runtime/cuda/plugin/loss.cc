@@ -96,7 +96,10 @@ Prepared prepare_nll_loss_backward(const Context&, const KernelArgs& args) {
   const TensorType &grad = *args.inputs[0], &x = *args.inputs[1], &targets = *args.inputs[2],
                    *weight = args.inputs[3], *total = args.inputs[4], &out = *args.outputs[0];
   if (x.shape != out.shape || (!each && grad.rank() != 0) || !all_real({&grad, weight, total}))
-    return bad_types("gradient " + to_string(grad) + " does not come of " + to_string(x));
+    return bad_types("gradient " + to_string(grad) + " does not match the loss of " + to_string(x) +
+                     " with the result " + to_string(out) +
+                     ": expected a result of the scores' shape, real dtypes, and a gradient "
+                     "without dims unless 'reduction' is 0");
   SHW_ASSIGN_OR_RETURN(const LossShape loss,
                        loss_shape(args, out, targets, weight, each ? &grad : nullptr));
   LossArguments a = loss_arguments(loss, out, targets, weight);

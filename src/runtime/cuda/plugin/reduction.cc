@@ -215,7 +215,9 @@ Prepared prepare_all(const Context& context, const KernelArgs& args) {
 Prepared prepare_var(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (!is_floating(args.inputs[0]->dtype) || !is_floating(args.outputs[0]->dtype))
-    return unimplemented("the variance of what is no real number");
+    return unimplemented("variance of " + to_string(*args.inputs[0]) + " to " +
+                         to_string(*args.outputs[0]) +
+                         ": only floating-point operands and results are supported");
   SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
   ReduceArguments a = reduce_arguments(args, dims, ReduceKind::kSum);
   const double correction = number_attr(args.attrs, AttrKey::kCorrection, 1).real;

@@ -29,7 +29,8 @@ Prepared running(const KernelArgs& args, bool product) {
   const std::array<const TensorType*, 2> tensors{args.inputs[0], args.outputs[0]};
   SHW_ASSIGN_OR_RETURN(const Lines<2> lines, lines_along(args.attrs, 0, tensors));
   if (lines.count[0] != lines.count[1])
-    return bad_types(to_string(*tensors[0]) + " does not run through " + to_string(*tensors[1]));
+    return bad_types(to_string(*tensors[0]) + " and " + to_string(*tensors[1]) +
+                     " have different sizes in the dim that the kernel works along");
   LineArguments a = line_arguments(lines, tensors);
   a.kind = product ? 1 : 0;
   const Dtype dtype = tensors[1]->dtype;
