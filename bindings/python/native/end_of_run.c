@@ -79,7 +79,7 @@ int end_of_run_wait(const end_of_run* end, int64_t timeout_ns, int* failed) {
   }
 }
 
-/* A rank that failed on its own says more than those that it took along. */
+/* The error of a rank that failed on its own names the cause; other ranks failed because of it. */
 static int says_more(const shw_status* status) {
   const shw_code code = shw_status_code(status);
   return code != SHW_ABORTED && code != SHW_CANCELLED;
@@ -116,7 +116,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static ending *first = NULL, *last = NULL;
 static int closed = 0;
 
-/* A child has neither the threads that put nor the one that takes. */
+/* In a forked process, which has neither the threads that fill the queue nor the one that empties
+ * it. */
 static void begin_anew(void) {
   const pthread_mutex_t new_mutex = PTHREAD_MUTEX_INITIALIZER;
   const pthread_cond_t new_changed = PTHREAD_COND_INITIALIZER;

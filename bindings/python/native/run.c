@@ -24,7 +24,7 @@ PyObject* run_new(PyObject* runner) {
 
 one_run* run_in(PyObject* run) { return &((pending*)run)->run; }
 
-/* It does not stop the run, which keeps what it uses. */
+/* Does not stop the run: the library keeps references to all that the run uses. */
 static void dealloc(PyObject* object) {
   pending* self = (pending*)object;
   PyTypeObject* type = Py_TYPE(object);

@@ -384,7 +384,7 @@ static PyObject* session(PyObject* object, PyObject* unused) {
   return tuple;
 }
 
-/* Stops what runs, from any thread: the runs raise. */
+/* Stops all runs, from any thread; they raise. */
 static PyObject* abort_runs(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;
@@ -404,7 +404,7 @@ static PyObject* reset(PyObject* object, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
-/* Gives the executors up, after the runs in flight. */
+/* Waits for the runs in flight, then destroys the executors. */
 static PyObject* close_runner(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;

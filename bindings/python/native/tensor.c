@@ -49,7 +49,7 @@ static void set_row_major(int64_t* strides, const int64_t* dims, int32_t rank) {
   }
 }
 
-/* Takes a tensor's description over; strides NULL: row-major. */
+/* Copies a tensor's description into the object; strides NULL: row-major. */
 static void describe(tensor_object* self, const shw_tensor* from) {
   self->tensor = *from;
   for (int32_t d = 0; d < from->rank; ++d) self->dims[d] = from->dims[d];

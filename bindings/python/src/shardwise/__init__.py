@@ -1,6 +1,7 @@
 """Shardwise distributes a tensor program over a mesh of devices.
 
-A graph and a mesh become a plan: the cheapest placement of every tensor under a cost model, proven, and the program that every rank runs::
+:func:`compile` makes a plan from a graph and a mesh. A plan is the program that every rank runs, with the cheapest placement of every tensor under a
+cost model, and the proof of it::
 
     import shardwise as sw
 

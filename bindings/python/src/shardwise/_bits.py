@@ -1,4 +1,4 @@
-"""Dtypes that the struct module does not know: their numbers and bits."""
+"""Converts between numbers and bits, for dtypes that the struct module does not have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLOAT8 = {DType.f8e4m3fn: (_magnitudes(3, 7), 0x7F, 0x7F), DType.f8e5m2: (_magni
 
 
 def to_bits(number: float, dtype: DType) -> int:
-    """Rounded to the nearest, ties to even. 8-bit floats do not saturate."""
+    """The bits of a number, rounded to the nearest, ties to even. 8-bit floats do not saturate."""
     if dtype is DType.bf16:
         bits: int = struct.unpack("<I", struct.pack("<f", number))[0]
         if bits & 0x7FFFFFFF > 0x7F800000:
@@ -48,7 +48,7 @@ def to_bits(number: float, dtype: DType) -> int:
 
 
 def numbers_of(data: bytes, dtype: DType) -> list[float]:
-    """The numbers whose bits these are."""
+    """The numbers with these bits."""
     patterns: tuple[int, ...] = struct.unpack(f"<{len(data) // dtype.itemsize}{UNSIGNED[dtype][0]}", data)
     if dtype is DType.bf16:
         return [struct.unpack("<f", struct.pack("<I", bits << 16))[0] for bits in patterns]
@@ -63,5 +63,5 @@ def _number(bits: int, dtype: DType) -> float:
 
 
 def packed(numbers: Sequence[float], dtype: DType) -> bytes:
-    """The bits of numbers, one after another."""
+    """The bits of all numbers, one after another."""
     return struct.pack(f"<{len(numbers)}{UNSIGNED[dtype][0]}", *(to_bits(float(n), dtype) for n in numbers))

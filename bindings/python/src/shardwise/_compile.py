@@ -30,36 +30,48 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
             memory: Memory | None = None, progress: ProgressLike = None, **options: Any) -> Plan:
     """Chooses the cheapest placement of every tensor on the mesh, and lowers the graph to the program that one rank runs.
 
-    Ctrl-C gives the best plan that was found so far, unproven, after about as long again as the call has run; where there is none yet, the
-    first that is found. A second Ctrl-C raises KeyboardInterrupt.
+    Ctrl-C stops the call. It then repeats the search for about as long as it had run, and returns the best plan found in that time, unproven.
+    If no plan was found in that time, it searches on until it has one. A second Ctrl-C raises KeyboardInterrupt.
 
-    :param mesh: axes by name, the outermost first: ``{"dp": 8, "tp": 8}``; None: one device
+    :param mesh: sizes of the axes by name, the outermost axis first: ``{"dp": 8, "tp": 8}``; None: one device
     :param hardware: a name of :func:`shardwise.hardware_names` (default "h100"), or a description as a dict
-    :param memory: limit of one rank, in bytes or as "60GiB"
-    :param progress: True: a line in a terminal or notebook; or a function that is called with a :class:`Progress`
+    :param memory: memory limit of one rank, in bytes or with a unit: "60GiB"
+    :param progress: True: shows a line in a terminal or notebook; or a function that is called with a :class:`Progress`
     :param options:
-        * ``inputs``, ``outputs``: layouts, "S(0)R" for all or a dict by port ("free": for the planner)
-        * ``pins``: layouts by pattern: ``{"param.layers.*.w1": "S(0)R", "op:softmax": "!P*"}``
-        * ``without``: constraints to leave out, by their names in conflicts
-        * ``entries``: such as ``["forward", "backward"]``, in place of those of the graph
-        * ``buckets``: sizes of symbols: ``{"cache": [16, 64]}``, or ``{"decode": {"cache": [16, 64]}}`` for one entry
-        * ``rules``: "full" or "compat"; ``strided=True`` offers strided shards
-        * ``param_budget``: "smallest" (default), "none", or a share in (0, 1]
-        * ``optimizer_factor``: bytes of optimizer state for each byte of a parameter
-        * ``recompute``: what the backward pass computes again: "none", "cheap", "selective", "full" or "every:N"; "full+gathered" keeps gathered parameters, "full+first-add" the first sum of each block; "auto": what ``memory`` asks for
-        * ``prefetch_bytes``, ``prefetch_depth``: what starting collectives early may cost: bytes (default 512 MiB), and steps of compute before the first reader (256)
-        * ``products_between_reductions``: products between two reductions of gradients, at most, as far as the schedule puts products off (8)
-        * ``fuse_bytes``: gathers of parameters and all-reduces of gradients of one group are fused into buffers of up to so many bytes where that makes the simulated step shorter (default: none)
-        * ``lend_outputs=True`` lets scratch lie in the memory of outputs until they are written: a smaller arena; memory given to runs for outputs must be aligned to 256 bytes
-        * ``host_memory``: bytes of host memory of a rank, where results may wait for the backward pass under recompute "auto" (default: none)
-        * ``grad_reduce_dtype``: gradients are cast to it before they are reduced
-        * ``overlap``: "none", "prefetch" with ``prefetch_scale``, "bounded" with ``bounded_share``, or "simulated": the fastest placement found in the simulator;
-          default: "none", but "simulated" for the optimum of :func:`compare`
-        * ``time_limit``: seconds; then the plan has the best placement found so far
+        * ``inputs``, ``outputs``: one layout for all, "S(0)R"; or a dict of layouts by port. "free": the planner chooses
+        * ``pins``: layouts of the nodes that match a pattern: ``{"param.layers.*.w1": "S(0)R", "op:softmax": "!P*"}``
+        * ``without``: constraints to leave out, by their names in ``conflicts`` of errors
+        * ``entries``: entries to plan in place of those of the graph, such as ``["forward", "backward"]``
+        * ``buckets``: sizes of symbols at which entries are planned: ``{"cache": [16, 64]}``; for one entry: ``{"decode": {"cache": [16, 64]}}``
+        * ``rules``: "full": all strategies that are correct; "compat": those of the reference planner, at its prices
+        * ``strided=True``: offers strided shards, with the rules "full" only
+        * ``param_budget``: how much of the parameters a rank may hold. "smallest" (default): the smallest shard of every parameter; "none": no
+          limit; or a number in (0, 1]: on average at most this share
+        * ``optimizer_factor``: bytes of optimizer state for each byte of a parameter; they count in the memory limit
+        * ``recompute``: what the backward pass computes again instead of keeping it: "none", "cheap", "selective", "full" or "every:N" (all of
+          every N-th block). "auto": as much as the memory limit requires. With "+gathered" appended ("full+gathered"), gathered parameters are
+          kept. With "+first-add" appended, the first sum in each block that adds the block's input is kept
+        * ``prefetch_bytes``, ``prefetch_depth``: limits for collectives that start early: the memory that they may take in addition (default
+          512 MiB), and the number of compute steps between a collective and the first step that reads its result (default 256)
+        * ``products_between_reductions``: the schedule may move products that compute gradients of weights to a later point. This limits the
+          number of products between two reductions of gradients, unless the graph itself has more (default 8)
+        * ``fuse_bytes``: gathers of parameters, and all-reduces of gradients, in one group of ranks are fused into collectives on buffers of at
+          most this many bytes, if that makes the simulated step shorter (default: nothing is fused)
+        * ``lend_outputs=True``: the memory of an output may hold scratch until the output is written, so the arena is smaller. Memory that a run
+          is given for an output must be aligned to 256 bytes
+        * ``host_memory``: bytes of host memory of a rank in which results of the forward pass may wait for the backward pass, with
+          ``recompute="auto"`` (default: none)
+        * ``grad_reduce_dtype``: gradients are cast to this dtype before they are reduced
+        * ``overlap``: which communication counts in the objective. "none": all of it. "prefetch": communication that depends on parameters alone,
+          or that only gradients depend on, counts with the factor ``prefetch_scale``. "bounded": gathers of parameters and reductions of gradients
+          run beside the share ``bounded_share`` of the compute next to them, and only what exceeds it counts. "simulated": of several placements,
+          the plan has the one with the shortest simulated step. Default: "none", but "simulated" for the optimum of :func:`compare`
+        * ``time_limit``: in seconds. After it the plan gets the best placement found so far, unproven
         * ``gap``: the search ends at a placement that is proven to cost at most this share more than the optimum, such as 1e-4 (default: 1e-9)
-        * ``threads``: at most; 0: as many as cores
-        * ``einsum=False`` leaves view-mm-view as it is; ``keep_graph=False`` does not store the graph in the plan
-    :raises InvalidArgument: the graph is malformed, or an option out of range
+        * ``threads``: the number of threads, at most; 0: as many as cores
+        * ``einsum=False``: does not turn view-mm-view into einsum
+        * ``keep_graph=False``: does not store the graph in the plan
+    :raises InvalidArgument: the graph is malformed, or an option is out of range
     :raises FailedPrecondition: no placement satisfies the options; ``conflicts`` names them
     :raises Unimplemented: the graph or an option needs what the library does not have yet
     :raises ResourceExhausted: the search reached its limit of work before it found a placement within `memory`
@@ -80,7 +92,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
 
 
 def _best_so_far(data: bytes, wanted: dict[str, Any], hook: Hook) -> Any:
-    """The C library forgets what it has found when it is cancelled. But a search is the same every time, and finds it again."""
+    """The C library returns no plan when it is cancelled. A search does the same work every time, so a second one finds the same plan again."""
     LOG.warning("interrupted: finding the best placement of the first %.1f s again; interrupt once more for none", hook.elapsed_s)
     limit, again = max(hook.elapsed_s, 0.05), Hook(None)
     while True:
@@ -93,12 +105,14 @@ def _best_so_far(data: bytes, wanted: dict[str, Any], hook: Hook) -> Any:
 
 def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int = 0, each_batch: bool = False,
            progress: ProgressLike = None, threads: int = 0, **options: Any) -> Search:
-    """Plans a graph on every mesh that a number of devices can form. The cheapest plan is the best; with ``overlap="simulated"``,
-    the one of the shortest simulated step.
+    """Plans a graph on every mesh that a number of devices can form. The best plan is the cheapest one. With ``overlap="simulated"``, it is the
+    one with the shortest simulated step.
 
-    :param max_mesh_dims: 1 to 6
-    :param best: how many of the best are needed; others are given up early. 0: all
+    :param devices: the number of devices, 1 to 2^20
+    :param max_mesh_dims: the largest number of mesh axes, 1 to 6
+    :param best: how many of the best meshes are needed. Another mesh is given up as soon as its bound shows that it is not one of them. 0: all
     :param each_batch: plans each mesh for every set of axes that could shard the first dim of the inputs
+    :param threads: the number of threads, at most; 0: as many as cores
     :param options: those of :func:`compile`, without a mesh
     """
     data = graph.to_bytes() if isinstance(graph, Graph) else graph
@@ -116,12 +130,14 @@ def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int 
 
 def compare(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, recipes: Sequence[str] = (),
             foreign: Mapping[str, Any] | None = None, progress: ProgressLike = None, **options: Any) -> Recipes:
-    """Plans a graph by well-known recipes, and holds them beside the optimum: the same passes, the same simulator.
-    The optimum is the fastest of several placements, with these among them; with ``overlap`` "none", "prefetch" or "bounded", the cheapest.
+    """Plans a graph by well-known recipes, and compares these plans with the optimum. All plans go through the same passes and the same simulator.
 
-    :param recipes: their names: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"; none: all
-    :param foreign: layouts that somebody else chose, to be scored as well: what :meth:`Plan.to_placements` gives, an export of AutoParallel, or
-        layouts by name of a node, input or output
+    The optimum is the placement with the shortest simulated step, of several placements that include all recipes. With ``overlap`` "none",
+    "prefetch" or "bounded", it is the cheapest of all placements.
+
+    :param recipes: names of recipes: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"; empty: all
+    :param foreign: layouts from another source, to score as well: the result of :meth:`Plan.to_placements`, an export of AutoParallel, or
+        a dict of layouts by name of a node, input or output
     :param options: those of :func:`compile`
     """
     data = graph.to_bytes() if isinstance(graph, Graph) else graph
@@ -140,15 +156,16 @@ def compare(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, recipes:
 
 def solve(problem: str | os.PathLike[str] | bytes, *, iopddl: bool = False, tied: bool = False, time_limit: float | None = None,
           progress: ProgressLike = None, threads: int | None = None) -> Solution:
-    """Solves a placement problem without a graph exactly: JSON, plain or gzipped, from a file or as bytes.
+    """Solves a placement problem exactly, without a graph.
 
-    :param problem: as AutoParallel exports it ("ap-problem-1")
-    :param iopddl: it is an instance of the IOPDDL contest in place of that
+    :param problem: path of a file, or its bytes: JSON, plain or gzipped, as AutoParallel exports it ("ap-problem-1")
+    :param iopddl: True: the problem is an instance of the IOPDDL contest instead
     :param tied: nodes with the same root get one common strategy
-    :param time_limit: in seconds; then the best solution so far, with its bound
+    :param time_limit: in seconds. After it the best solution found so far is returned, unproven, with its bound
     :param progress: as for :func:`shardwise.compile`
+    :param threads: the number of threads, at most; None: as many as cores
     :raises InvalidArgument: the problem is malformed
-    :raises FailedPrecondition: it has no solution
+    :raises FailedPrecondition: the problem has no solution
     """
     data = problem if isinstance(problem, bytes) else _read(problem)
     hook = Hook(progress)
@@ -161,14 +178,15 @@ def solve(problem: str | os.PathLike[str] | bytes, *, iopddl: bool = False, tied
 
 
 def load(source: str | os.PathLike[str] | bytes) -> Graph | Plan:
-    """A graph or a plan, from a file or from bytes.
+    """Reads a graph or a plan, from a file or from bytes.
 
-    It reads what ``Graph.save`` and ``Plan.save`` wrote; PyTorch's joint graph in JSON (plain or gzipped); and the text of
+    It reads four formats: files of ``Graph.save``, files of ``Plan.save``, PyTorch's joint graph in JSON (plain or gzipped), and the text of
     ``str(graph)``.
 
-    :raises InvalidArgument: it is none of these
+    :param source: path of a file, or its bytes
+    :raises InvalidArgument: the bytes have none of these formats
     :raises DataLoss: the bytes are damaged
-    :raises Unimplemented: the graph has operations that the library does not know; all are listed
+    :raises Unimplemented: the graph has operations that the library does not know; the message lists all of them
     """
     data = source if isinstance(source, bytes) else _read(source)
     try:
@@ -180,13 +198,13 @@ def load(source: str | os.PathLike[str] | bytes) -> Graph | Plan:
 
 
 def load_plan(source: str | os.PathLike[str] | bytes) -> Plan:
-    """A plan that ``Plan.save`` wrote. Raises as :func:`load`."""
+    """Reads a plan that ``Plan.save`` wrote. Raises the errors of :func:`load`."""
     data = source if isinstance(source, bytes) else _read(source)
     return Plan(clib.shw_plan_load(context(), data))
 
 
 def load_graph(source: str | os.PathLike[str] | bytes) -> Graph:
-    """A graph in any of the formats of :func:`load`. Raises as it."""
+    """Reads a graph in any of the graph formats of :func:`load`. Raises the errors of :func:`load`."""
     data = source if isinstance(source, bytes) else _read(source)
     if data[4:8] == b"SWGR":
         return Graph.from_bytes(data)
@@ -197,14 +215,15 @@ def load_graph(source: str | os.PathLike[str] | bytes) -> Graph:
 
 def load_onnx(source: str | os.PathLike[str] | bytes, *, sizes: Mapping[str, int | tuple[int, int]] | None = None,
               constants: bytes | None = None, plugin: str | None = None) -> tuple[Graph, dict[str, Tensor]]:
-    """An ONNX model as a graph, and the values of its parameters by name, to be passed to ``Executor.run``.
+    """Converts an ONNX model to a graph. Returns the graph, and the values of its parameters by name, which ``Executor.run`` takes as inputs.
 
-    :param sizes: what the model leaves open, by the names that it uses: a number, or ``(minimum, maximum)`` for a symbol
-    :param constants: the bytes of a safetensors file with inputs of the model that are to become constants, such as a shape
-    :param plugin: path of libshardwise_onnx.so; None: beside the library
+    :param source: path of a file, or its bytes
+    :param sizes: the sizes that the model leaves open, by the model's names: a number, or ``(minimum, maximum)``, which makes a symbol
+    :param constants: the bytes of a safetensors file with inputs of the model that become constants of the graph, such as a shape
+    :param plugin: path of libshardwise_onnx.so; None: in the folder of the library
     :raises Unavailable: there is no libshardwise_onnx.so: the library was built without protobuf
-    :raises InvalidArgument: the model is malformed, or leaves a size open; all are listed
-    :raises Unimplemented: the model has operators that the library does not know; all are listed
+    :raises InvalidArgument: the model is malformed, or `sizes` lacks a size that it leaves open; the message lists all of them
+    :raises Unimplemented: the model has operators that the library does not know; the message lists all of them
     """
     data = source if isinstance(source, bytes) else _read(source)
     texts = [f"{name}={size}" if isinstance(size, int) else f"{name}={size[0]}..{size[1]}" for name, size in (sizes or {}).items()]
@@ -219,17 +238,17 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 
 
 def hardware_names() -> list[str]:
-    """Machines that the library has cost tables for."""
+    """Names of the machines that the library has cost tables for."""
     return [clib.shw_hardware_name(i) for i in range(clib.shw_hardware_count())]
 
 
 def measure_hardware(device: str = "cpu", *, name: str | None = None) -> dict[str, Any]:
-    """Measures this machine, and describes it: :func:`compile` takes the result as ``hardware=`` and then predicts how long plans
-    take here. That takes some seconds on all cores or GPUs, in which nothing else should run.
+    """Measures this machine, and returns its description. With the result as ``hardware=``, :func:`compile` predicts how long plans take on this
+    machine. A measurement takes some seconds and uses all cores or GPUs. Run nothing else meanwhile.
 
-    :param device: what the ranks run on: "cpu", or "cuda": NVIDIA GPUs
-    :param name: of the description; None: "cpu-measured", "cuda-measured"
-    :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
+    :param device: the device that the ranks run on: "cpu", or "cuda" (NVIDIA GPUs)
+    :param name: name of the description; None: "cpu-measured" or "cuda-measured"
+    :raises Unavailable: the device is "cuda", and this machine has none, or it cannot be used
     :raises InvalidArgument: the device is unknown
     """
     calibration = clib.shw_calibration_create(context(), [], new("calibration_options", device=device, name=name))
@@ -239,21 +258,22 @@ def measure_hardware(device: str = "cpu", *, name: str | None = None) -> dict[st
 
 def bench_collectives(mesh: Mapping[str, int], *, group: Sequence[str] = (), dtype: DTypeLike = DType.f32, min_bytes: int = 1 << 10,
                       max_bytes: int = 1 << 22, factor: int = 4, device: str = "cpu", warm_up: int = 5, repeats: int = 20) -> dict[str, Any]:
-    """Times each collective between ranks in this process, by size, with the sizes and the bandwidths of nccl-tests: ``collectives`` is a list of
-    ``collective``, ``bytes``, ``count``, ``seconds``, ``algorithm_bytes_per_second``, ``bus_bytes_per_second`` and ``wrong``, the number of elements
-    that are not what they must be.
+    """Times each collective between ranks in this process, at a series of sizes. Sizes and bandwidths are defined as in nccl-tests.
 
-    :param mesh: of the ranks: ``{"dp": 2, "tp": 4}``
-    :param group: axes along which they communicate; none: all
+    In the result, ``collectives`` is a list of dicts with ``collective``, ``bytes``, ``count``, ``seconds``, ``algorithm_bytes_per_second``,
+    ``bus_bytes_per_second`` and ``wrong``, the number of result elements that do not have the expected value.
+
+    :param mesh: the mesh of the ranks: ``{"dp": 2, "tp": 4}``
+    :param group: the axes along which the ranks communicate; empty: all
     :param dtype: f32, f64, f16, bf16, i32 or i64
     :param min_bytes: the smallest size
-    :param max_bytes: the largest
-    :param factor: from one size to the next
-    :param device: what the ranks run on: "cpu", or "cuda", a GPU each
-    :param warm_up: launches that are not counted
-    :param repeats: launches that are
+    :param max_bytes: the largest size
+    :param factor: the factor from one size to the next, 2 or more
+    :param device: the device that the ranks run on: "cpu", or "cuda": each rank on a GPU of its own
+    :param warm_up: the number of launches before those that are timed
+    :param repeats: the number of launches that are timed
     :raises InvalidArgument: an option is out of range
-    :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
+    :raises Unavailable: the device is "cuda", and this machine has none, or it cannot be used
     """
     options = new("collective_bench_options", min_bytes=min_bytes, max_bytes=max_bytes, factor=factor, dtype=int(dtype_of(dtype)), device=device_kind(device),
                   warm_up=warm_up or -1, repeats=repeats)
@@ -264,7 +284,7 @@ def bench_collectives(mesh: Mapping[str, int], *, group: Sequence[str] = (), dty
 
 
 def hardware(name: str = "h100") -> dict[str, Any]:
-    """The complete description of a machine, to start another one from: :func:`compile` takes it as ``hardware=``.
+    """The complete description of a machine, which :func:`compile` takes as ``hardware=``. Edit it to describe another machine.
 
     :raises InvalidArgument: the machine is unknown
     """

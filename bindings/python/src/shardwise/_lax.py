@@ -1,4 +1,4 @@
-"""Operations of XLA in the library's: what jaxprs and StableHLO share."""
+"""Converts operations of XLA to operations of the library, for jaxprs and StableHLO."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def reshape(graph: Graph, x: Value, shape: Sequence[int]) -> Any:
 
 
 def broadcast(graph: Graph, x: Value, shape: Sequence[int], places: Sequence[int]) -> Any:
-    """`places`: where the dims of `x` are among those of the result."""
+    """`places`: for each dim of `x`, the number of the result's dim that it becomes."""
     shape = list(shape)
     if isinstance(x, Filled):
         return Filled(x.number, tuple(shape), x.dtype)
@@ -131,7 +131,7 @@ def contract(graph: Graph, a: Value, b: Value, summed: tuple[Sequence[int], Sequ
 
 
 def _pattern(window: Sequence[int], dropped: Sequence[int], mapped: Sequence[int], batching: Sequence[int], rank: int, index_rank: int) -> str | None:
-    """Which of the two patterns that NumPy's indexing becomes: "rows" of a table, or elements "along" the last dim."""
+    """NumPy's indexing becomes one of two patterns: "rows" of a table, or elements "along" the last dim. Returns which one; None: neither."""
     if (tuple(dropped), tuple(mapped), tuple(batching)) == ((0,), (0,), ()) and tuple(window) == tuple(range(index_rank - 1, index_rank + rank - 2)):
         return "rows"
     if tuple(dropped) == tuple(mapped) == (rank - 1,) and tuple(batching) == tuple(range(rank - 1)) and not window and index_rank == rank + 1:

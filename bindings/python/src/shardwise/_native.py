@@ -1,4 +1,4 @@
-"""The C interface, and what every part of the package needs of it: the context, records and tables."""
+"""The C interface: its functions, the context, records and tables."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NONE: int = clib.SHW_NONE
 
 @functools.cache
 def context() -> Any:
-    """The context that everything is made in."""
+    """The one context in which the package makes all objects."""
     return clib.shw_context_create(clib.SHW_API_VERSION, None)
 
 
 def new(name: str, /, **fields: Any) -> Any:
-    """A record ``shw_<name>`` with default values and these fields. None leaves a field as it is."""
+    """A record ``shw_<name>`` with default values and these fields. A field given as None keeps its default."""
     record = getattr(clib, "shw_" + name)()
     init = getattr(clib, f"shw_{name}_init", None)
     if init is not None:
@@ -52,19 +52,19 @@ FLAGS = frozenset({"proven", "present", "chosen", "forced", "possible", "given_u
 
 
 def as_dict(record: Any) -> dict[str, Any]:
-    """The fields of a record. "No index" is None."""
+    """The fields of a record by name. SHW_NONE becomes None."""
     values: dict[str, Any] = {}
     cls: Any = type(record)
     for name, field in _fields(cls):
         value = getattr(record, field)
         if name.startswith("num_") and name[4:] in values:
-            continue  # the length of a tuple that is there
+            continue  # the length of a tuple that is listed already
         values[name] = bool(value) if name in FLAGS else None if value == NONE else value
     return values
 
 
 def get(owner: Any, noun: str, record: str, *index: int) -> dict[str, Any]:
-    """What ``shw_<noun>_get_…`` tells, as a dict."""
+    """The record that ``shw_<noun>_get_…`` fills, as a dict."""
     filled = new(record)
     what = record.removeprefix(noun + "_")
     getattr(clib, f"shw_{noun}_get_{what}")(owner, *index, filled)
@@ -72,7 +72,7 @@ def get(owner: Any, noun: str, record: str, *index: int) -> dict[str, Any]:
 
 
 def table(owner: Any, noun: str, record: str, plural: str = "") -> list[dict[str, Any]]:
-    """All rows that ``shw_<noun>_num_…`` counts: a list of dicts, which pandas takes."""
+    """All rows of a table, as many as ``shw_<noun>_num_…`` returns: a list of dicts, which pandas takes."""
     what = record.removeprefix(noun + "_")
     count = getattr(clib, f"shw_{noun}_num_{plural or what + 's'}")(owner)
     return [get(owner, noun, record, i) for i in range(count)]

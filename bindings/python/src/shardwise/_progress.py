@@ -16,30 +16,30 @@ from .errors import Cancelled
 
 
 class Progress(NamedTuple):
-    """How far a call is."""
+    """The progress of a call."""
 
     phase: str
     """"load", "rewrite", "strategies", "price", "solve", "lower", …"""
     best_us: float
-    """Cost of the best placement so far; infinity: none yet."""
+    """Cost of the best placement so far, in µs; infinity: none yet."""
     bound_us: float
-    """Proven lower bound of all placements; -infinity: none yet."""
+    """Proven lower bound of all placements, in µs; -infinity: none yet."""
     elapsed_s: float
 
 
 ProgressLike = bool | Callable[[Progress], object] | None
-"""True: a line in a terminal or notebook. A function: it is called with a :class:`Progress`, and returns True to cancel."""
+"""True: shows a line in a terminal or notebook. A function: is called with a :class:`Progress`, and returns True to cancel the call."""
 
 T = TypeVar("T")
 
 
 class Hook:
-    """What the library calls. Python handles signals when it is called, so Ctrl-C raises KeyboardInterrupt here."""
+    """The callback that the library calls. Python handles signals during this call, so Ctrl-C raises KeyboardInterrupt here."""
 
     def __init__(self, progress: ProgressLike) -> None:
         self.show: Callable[[Progress], object] | None = Line() if progress is True else progress or None
         self.error: BaseException | None = None
-        """What was raised here: callbacks.i keeps it, because no exception may pass through C."""
+        """The exception that was raised here. callbacks.i stores it, because no exception may pass through C."""
         self.elapsed_s = 0.0
 
     def __call__(self, phase: str, best_us: float, bound_us: float, elapsed_s: float) -> bool:
@@ -47,7 +47,7 @@ class Hook:
         return bool(self.show and self.show(Progress(phase, best_us, bound_us, elapsed_s)))
 
     def run(self, call: Callable[[], T]) -> T:
-        """Makes a call that reports to this hook; raises what the hook kept."""
+        """Makes a call that reports to this hook. Raises the exception that the hook stored, if any."""
         try:
             return call()
         except Cancelled:
@@ -61,8 +61,7 @@ class Hook:
 
 
 def interruptibly(call: Callable[[Any], T]) -> T:
-    """Makes a call that takes a cancel flag, in a thread of its own: Python handles Ctrl-C in the main thread alone, which the call would
-    keep busy without a word."""
+    """Makes a call that takes a cancel flag, in a thread of its own. Python handles Ctrl-C only in the main thread, which the call would block."""
     cancel = clib.shw_cancel_create()
     if threading.current_thread() is not threading.main_thread():
         return call(cancel)
@@ -81,7 +80,7 @@ def interruptibly(call: Callable[[Any], T]) -> T:
 
 
 class Line:
-    """One line that is written again and again: in a terminal, or under a notebook's cell."""
+    """One line of progress that is overwritten again and again: in a terminal, or under a notebook's cell."""
 
     EVERY_S = 0.1
 

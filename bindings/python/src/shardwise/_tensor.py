@@ -15,9 +15,9 @@ from .dtypes import DType, DTypeLike, dtype_of
 class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
     """A tensor in host memory: a result of a run, or a view of another library's tensor.
 
-    It has ``shape`` and ``strides`` (tuples of int, in elements), ``dtype``, ``nbytes`` and ``readonly``. It gives its memory without a
-    copy by the buffer protocol (``memoryview(t)``, ``numpy.asarray(t)``) and by DLPack 1.x (``torch.from_dlpack(t)``,
-    ``jax.dlpack.from_dlpack(t)``, ``numpy.from_dlpack(t)``). The memory lives as long as any of these uses it.
+    It has ``shape`` and ``strides`` (tuples of int, in elements), ``dtype``, ``nbytes`` and ``readonly``. Other libraries can use its memory
+    without a copy, by the buffer protocol (``memoryview(t)``, ``numpy.asarray(t)``) and by DLPack 1.x (``torch.from_dlpack(t)``,
+    ``jax.dlpack.from_dlpack(t)``, ``numpy.from_dlpack(t)``). The memory is freed when nothing uses it any more.
     """
 
     __slots__ = ()
@@ -54,7 +54,7 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         """A DLPack capsule; version 1.x if ``max_version`` allows it.
 
-        :raises BufferError: a copy or another device is asked for, or a read-only tensor by DLPack 0
+        :raises BufferError: the caller requests a copy or another device, or the tensor is read-only and the version is 0
         """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the tensor is in host memory, not on DLPack device {dl_device}")
@@ -66,9 +66,9 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
         return (1, 0)
 
     def numpy(self) -> Any:
-        """The tensor as a NumPy array on the same memory. For bf16 and 8-bit floats ``ml_dtypes`` must be installed.
+        """The tensor as a NumPy array on the same memory. For bf16 and 8-bit floats, ``ml_dtypes`` must be installed.
 
-        :raises ImportError: NumPy, or for those dtypes ml_dtypes, is not installed
+        :raises ImportError: NumPy is not installed; or, for bf16 and 8-bit floats, ml_dtypes
         """
         import numpy
 
@@ -98,9 +98,9 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
         return _nest(flat, self.shape)
 
     def item(self) -> Any:
-        """The only element.
+        """The only element of the tensor, as a number.
 
-        :raises ValueError: there is not exactly one
+        :raises ValueError: the tensor does not have exactly one element
         """
         found = self.tolist()
         for size in self.shape:
@@ -117,7 +117,7 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
 
 
 class _ArrayInterface:
-    """A tensor without a format as NumPy takes it: as unsigned integers on the same memory."""
+    """A tensor whose dtype NumPy does not have, for NumPy: as unsigned integers on the same memory."""
 
     def __init__(self, owner: Tensor) -> None:
         self.owner = owner
@@ -138,14 +138,14 @@ def _nest(flat: list[Any], shape: Sequence[int]) -> Any:
 
 
 def tensor(source: Any, dtype: DTypeLike | None = None) -> Tensor:
-    """A tensor on the memory of `source`, without a copy where it exports its memory.
+    """A tensor on the memory of `source`, without a copy if `source` exports its memory.
 
-    :param source: a tensor of NumPy, PyTorch, JAX or any library with DLPack; what has the buffer protocol; or numbers and nested lists of
-        numbers, which are copied
-    :param dtype: what the elements must be; for numbers: what they become (default f32, i64 or bool). With bf16 or an 8-bit float
-        an array or tensor of unsigned integers of as many bits is taken for the bits of such numbers
-    :raises TypeError: the elements have another type, or one that the library does not have
-    :raises ValueError: strides are negative or no multiples of the element, or the memory is not the CPU's
+    :param source: a tensor of NumPy, PyTorch, JAX or any library with DLPack; an object with the buffer protocol; or a number or nested lists
+        of numbers, which are copied
+    :param dtype: the dtype that the elements must have. Numbers and lists are converted to it (default f32, i64 or bool). With bf16 or an
+        8-bit float, an array or tensor of unsigned integers of the same width is read as the bits of such numbers
+    :raises TypeError: the elements have another dtype, or one that the library does not have
+    :raises ValueError: a stride is negative or not a multiple of the element's size, or the memory is not the CPU's
     """
     wanted = None if dtype is None else dtype_of(dtype)
     if isinstance(source, Tensor):
@@ -165,11 +165,11 @@ def tensor(source: Any, dtype: DTypeLike | None = None) -> Tensor:
 
 
 def from_dlpack(source: Any) -> Tensor:
-    """A tensor on the memory of one of another library, by DLPack, without a copy.
+    """A tensor on the memory of another library's tensor, by DLPack, without a copy.
 
-    :raises TypeError: `source` has no ``__dlpack__``, or elements of a type that the library does not have
+    :raises TypeError: `source` has no ``__dlpack__``, or its elements have a type that the library does not have
     :raises ValueError: the memory is not the CPU's, or a stride is negative
-    :raises BufferError: `source` refuses
+    :raises BufferError: `source` does not export its memory
     """
     try:
         capsule = source.__dlpack__(max_version=(1, 1))
@@ -182,7 +182,7 @@ def from_dlpack(source: Any) -> Tensor:
 
 
 def adapt(source: Any, dtype: int, name: str) -> Tensor:
-    """What a run does with an input that is neither a Tensor nor exports a buffer with a format."""
+    """Converts an input of a run that is neither a Tensor nor exports a buffer with a format."""
     return _foreign(source, DType(dtype), name)
 
 

@@ -1,7 +1,7 @@
 """Answers about plans: comparisons, explanations, step time against memory, searches over meshes.
 
-Each has its text (``print``), its JSON (``to_json()``) and its tables, lists of dicts that ``pandas.DataFrame`` takes. Times are in modelled
-µs, memory in bytes of one rank.
+Each answer has a text (``print``), JSON (``to_json()``) and tables: lists of dicts, which ``pandas.DataFrame`` takes. Times are in modelled µs.
+Memory is in bytes of one rank.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Table = list[Row]
 
 
 class Answer:
-    """What every answer can do."""
+    """Base class of all answers."""
 
     _noun = ""
 
@@ -28,7 +28,7 @@ class Answer:
         self._handle = handle
 
     def to_json(self) -> dict[str, Any]:
-        """The whole answer as what ``json.loads`` gives."""
+        """The whole answer, as a dict of JSON values."""
         text: bytes = getattr(clib, f"shw_{self._noun}_to_json")(self._handle)
         found: dict[str, Any] = json.loads(text)
         return found
@@ -59,8 +59,8 @@ class Comparison(Answer):
 
     @property
     def nodes(self) -> Table:
-        """The nodes that differ: ``name``, ``from``, ``to`` (layouts), ``difference`` ("result", "operands", "only_before",
-        "only_after")."""
+        """The nodes that differ: ``name``; ``from`` and ``to``, the layouts of their results; ``difference`` ("result", "operands",
+        "only_before", "only_after")."""
         names = {clib.SHW_DIFFERENCE_RESULT: "result", clib.SHW_DIFFERENCE_OPERANDS: "operands",
                  clib.SHW_DIFFERENCE_ONLY_BEFORE: "only_before", clib.SHW_DIFFERENCE_ONLY_AFTER: "only_after"}
         rows = table(self._handle, "comparison", "comparison_node")
@@ -68,7 +68,7 @@ class Comparison(Answer):
 
 
 class Explanation(Answer):
-    """Why a node has its layout, and what every other one would cost."""
+    """Why a node has its layout, and what every other layout would cost."""
 
     _noun = "explanation"
 
@@ -95,47 +95,48 @@ class Explanation(Answer):
 
 
 class PlanExplanation(Answer):
-    """What a plan pays for, and how far prices may change before another plan is better."""
+    """The costs of a plan, and how far prices may change before another plan is better."""
 
     _noun = "plan_explanation"
 
     @property
     def summary(self) -> Row:
-        """Costs, and the range of factors on communication prices in which the plan stays the cheapest."""
+        """The costs, and the range of factors (``factor_from``, ``factor_to``): the plan stays the cheapest while all prices of communication are
+        multiplied by a factor in this range."""
         return get(self._handle, "plan_explanation", "plan_explanation_summary")
 
     @property
     def rivals(self) -> Table:
-        """Plans that are better outside that range."""
+        """The plans that are better outside the range of factors."""
         return table(self._handle, "plan_explanation", "plan_explanation_rival")
 
     @property
     def groups(self) -> Table:
-        """What communicates, alike edges together, the dearest first."""
+        """All edges that communicate, in groups of edges that are alike; the most expensive group first."""
         return table(self._handle, "plan_explanation", "plan_explanation_group")
 
 
 class Verification(Answer):
-    """Whether the results of a run are right, judged by the rounding error of their own computation, which is measured in f64."""
+    """Judges whether the results of a run are right, by the rounding error of their own computation. This error is measured with runs in f64."""
 
     _noun = "verification"
 
     @property
     def num_wrong(self) -> int:
-        """Results of the run that are not right."""
+        """Number of results of the run that are not right."""
         count: int = get(self._handle, "verification", "verification_summary")["num_wrong"]
         return count
 
     @property
     def num_expected_wrong(self) -> int:
-        """Expected tensors that are not right."""
+        """Number of expected tensors that are not right."""
         count: int = get(self._handle, "verification", "verification_summary")["num_expected_wrong"]
         return count
 
     @property
     def tensors(self) -> Table:
-        """Each result with its ``error``, the ``limit`` that rounding explains, both relative to ``scale``, and its ``verdict``; and the same of
-        the expected tensor."""
+        """Each result, with its ``verdict``, its ``error``, and ``limit``, the largest error that rounding explains. Both are relative to ``scale``.
+        The columns ``expected_…`` have the same for the expected tensor."""
         names = {value: name.removeprefix("SHW_VERDICT_").lower() for name, value in vars(clib).items() if name.startswith("SHW_VERDICT_")}
         rows = table(self._handle, "verification", "verification_tensor")
         return [{**row, "verdict": names.get(row["verdict"], ""), "expected_verdict": names.get(row["expected_verdict"], "")}
@@ -149,8 +150,8 @@ class Pareto(Answer):
 
     @property
     def points(self) -> Table:
-        """The cheapest placements under one limit after another; the first has the most memory and is the fastest. With
-        ``overlap="simulated"``, the fastest found, with their ``step_us``."""
+        """The cheapest placements under a series of memory limits. The first one needs the most memory and is the fastest. With
+        ``overlap="simulated"``, these are the fastest placements found, with their ``step_us``."""
         return table(self._handle, "pareto", "pareto_point")
 
     def to_svg(self) -> str:
@@ -163,14 +164,14 @@ class Pareto(Answer):
 
 
 class Recipes(Answer):
-    """A model planned by well-known recipes, beside the optimum: :func:`shardwise.compare`."""
+    """Plans of a model by well-known recipes, compared with the optimum: :func:`shardwise.compare`."""
 
     _noun = "recipes"
 
     @property
     def rows(self) -> Table:
-        """Each plan with its ``step_us`` (simulated), ``exposed_us``, ``peak_bytes``, …, and its ``difference`` from the optimum, which is the
-        first; where a recipe does not apply, ``why_not``."""
+        """A row for each plan, the optimum first: ``step_us`` (simulated), ``exposed_us``, ``peak_bytes``, …, and ``difference``, how the plan
+        differs from the optimum. If the model or the mesh does not permit a recipe, ``why_not`` says why."""
         kinds = {clib.SHW_RECIPES_OPTIMUM: "optimum", clib.SHW_RECIPES_OPTIONS: "options", clib.SHW_RECIPES_RECIPE: "recipe",
                  clib.SHW_RECIPES_FOREIGN: "foreign"}
         return [{**row, "kind": kinds.get(row["kind"], "")} for row in table(self._handle, "recipes", "recipes_row")]
@@ -185,13 +186,14 @@ class Recipes(Answer):
 
 
 class Search(Answer):
-    """Meshes, the best first."""
+    """Meshes and their plans, the best first."""
 
     _noun = "search"
 
     @property
     def candidates(self) -> Table:
-        """Each mesh with its costs; then those given up, with their bound; then those without a plan, with their ``error``."""
+        """Meshes with a plan first, with their costs; then those that were given up, with their bound; then those without a plan, with their
+        ``error``."""
         return table(self._handle, "search", "search_candidate")
 
     @property
@@ -223,10 +225,10 @@ class Solution(Answer):
 
     @property
     def budgets(self) -> Table:
-        """Each limit: ``limit``, and the ``peak`` that the solution reaches."""
+        """Each budget of the problem: its ``limit``, and ``peak``, the largest use in this solution."""
         return table(self._handle, "solution", "solution_budget")
 
     @property
     def prices(self) -> Table:
-        """What budgets cost at single points: ``budget``, ``point``, ``price``. They prove the bound."""
+        """What a budget costs at one point: ``budget``, ``point``, ``price``. The prices are the proof of the bound."""
         return table(self._handle, "solution", "solution_price")

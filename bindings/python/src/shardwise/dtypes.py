@@ -9,7 +9,7 @@ from ._native import clib
 
 
 class DType(enum.IntEnum):
-    """The type of a tensor's elements. Its name is that of the library: ``DType.f32``, ``DType("bf16")``."""
+    """The type of a tensor's elements, by the library's names: ``DType.f32``, ``DType("bf16")``."""
 
     f32 = clib.SHW_DTYPE_F32
     f64 = clib.SHW_DTYPE_F64
@@ -39,12 +39,12 @@ class DType(enum.IntEnum):
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """Number of bytes of an element."""
         return SIZES[self]
 
     @property
     def format(self) -> str | None:
-        """Format of the struct module; None for bf16 and 8-bit floats, which have none, and for c64."""
+        """Format character of the struct module; None for bf16, 8-bit floats and c64."""
         return FORMATS.get(self)
 
 
@@ -63,9 +63,9 @@ DTypeLike = DType | str | object
 
 
 def dtype_of(value: DTypeLike) -> DType:
-    """The DType that a name or another library's dtype stands for.
+    """The DType for a name, or for a dtype of another library.
 
-    :raises TypeError: it is none
+    :raises TypeError: there is no such dtype
     """
     if isinstance(value, DType):
         return value

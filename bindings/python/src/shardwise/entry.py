@@ -1,4 +1,4 @@
-"""One way to run a plan: how names and shapes of Python become its ports."""
+"""Entries of plans: maps names and shapes of Python to their ports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def names_of(full: Sequence[str]) -> dict[str, int]:
-    """Positions by full name, then by what follows the first dot where that is unique."""
+    """Positions by full name, and by the part after the first dot if that is unique. Full names come first."""
     names = {name: i for i, name in enumerate(full)}
     short = [name.partition(".")[2] for name in full]
     for i, name in enumerate(short):
@@ -39,9 +39,9 @@ class Entry:
         self.output_names = names_of([plan.ports[i]["name"] for i in self.outputs])
 
     def position(self, name: str) -> int:
-        """Where an input stands.
+        """The position of an input in the entry.
 
-        :raises ValueError: there is none of this name
+        :raises ValueError: the entry has no input with this name
         """
         found = self.input_names.get(name)
         if found is None:
@@ -50,9 +50,9 @@ class Entry:
         return found
 
     def in_order(self, inputs: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
-        """Inputs by name as a list.
+        """Inputs as a list in the entry's order.
 
-        :raises ValueError: one is missing, unknown or given twice
+        :raises ValueError: an input is missing, unknown or given twice
         """
         if not isinstance(inputs, Mapping):
             if len(inputs) != len(self.inputs):
@@ -82,7 +82,7 @@ class Entry:
         return {i: parse_sizes(self.plan.ports[i]["symbolic_dims"]) for i in ports if self.plan.ports[i]["symbolic_dims"]}
 
     def sizes_of(self, values: Sequence[Any]) -> dict[str, int]:
-        """Sizes of symbols, from the dims of inputs that are a multiple of one symbol and a constant.
+        """Sizes of symbols, from the dims of inputs that depend on exactly one symbol (a multiple of it plus a constant).
 
         :raises ValueError: inputs disagree
         """
@@ -99,7 +99,7 @@ class Entry:
         return found
 
     def padded(self, values: Sequence[Any]) -> list[Any]:
-        """Inputs at the bucket's sizes: smaller ones are copied, with zeros behind."""
+        """Inputs at the bucket's sizes. Smaller inputs are copied and padded with zeros at the end of each dim."""
         made = []
         for port, value in zip(self.inputs, values, strict=True):
             want = tuple(self.plan.ports[port]["dims"])
@@ -110,7 +110,7 @@ class Entry:
         return made
 
     def cut(self, results: Results, sizes: Mapping[str, int]) -> Results:
-        """Results at the run's own sizes."""
+        """Results, cut from the bucket's sizes to the sizes of the run."""
         made = []
         for port, value in zip(self.outputs, results.tensors(), strict=True):
             if value is not None and port in self._symbolic:
@@ -125,7 +125,7 @@ def _is_none(value: Any) -> Any:
 
 
 def _resized(source: Tensor, want: tuple[int, ...], name: str) -> Tensor:
-    """A row-major copy with other sizes: cut, or with zeros behind."""
+    """A row-major copy with other sizes: each dim is cut, or padded with zeros at its end."""
     if len(source.shape) != len(want):
         raise ValueError(f"{name}: expected {len(want)} dims, not the shape {source.shape}")
     size = source.dtype.itemsize
@@ -139,7 +139,7 @@ def _resized(source: Tensor, want: tuple[int, ...], name: str) -> Tensor:
 
 
 def _copy(source: bytes, at: int, have: Sequence[int], target: memoryview, to: int, want: Sequence[int], size: int) -> None:
-    """Copies what both shapes have, row by row."""
+    """Copies the elements whose indices both shapes have, row by row."""
     if not have:
         target[to:to + size] = source[at:at + size]
         return

@@ -1,4 +1,4 @@
-"""What the library refuses, as exceptions."""
+"""Errors of the library, as exceptions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ._native import clib
 class Error(Exception):
     """An error of the library.
 
-    The text has the cause first, then the node of the graph at fault and the line of Python that made it, where known.
+    The text has the cause first. If a node of the graph is at fault, its name follows, and the line of Python that added it, if known.
     """
 
     code: int = 2
-    """gRPC's number of the error. New ones may come."""
+    """Error code: gRPC's number. Later versions may add codes."""
 
     def __init__(self, message: str, *, code: int | None = None, node_index: int | None = None, node_name: str = "",
                  conflicts: Sequence[str] = (), source: str = "") -> None:
@@ -23,13 +23,13 @@ class Error(Exception):
             self.code = code
         self.message = message
         self.node_index = node_index
-        """Number of the node at fault in the graph that was given; None: no node is at fault."""
+        """Index of the node at fault in the graph that was given; None: no node is at fault."""
         self.node_name = node_name
         self.conflicts = list(conflicts)
-        """Where no placement satisfies all options: the smallest set of constraints that cannot hold together, by the
+        """If no placement satisfies all options: the smallest set of constraints that cannot hold together, by the
         names that ``without=`` takes."""
         self.source = source
-        """Where in the library it arose, for bug reports."""
+        """File and line of the library that raised the error, for bug reports."""
 
     def __str__(self) -> str:
         text = self.message
@@ -47,11 +47,11 @@ class InvalidArgument(Error, ValueError):
 
 
 class DeadlineExceeded(Error, TimeoutError):
-    """A time limit passed before there was an answer, or a rank did not arrive."""
+    """A time limit passed before a result was found, or a rank did not arrive."""
 
 
 class NotFound(Error, LookupError):
-    """There is nothing of this name; the message offers names like it."""
+    """There is nothing with this name; the message offers names like it."""
 
 
 class ResourceExhausted(Error, MemoryError):
@@ -59,7 +59,7 @@ class ResourceExhausted(Error, MemoryError):
 
 
 class FailedPrecondition(Error, RuntimeError):
-    """Not possible in this state; or no placement satisfies all constraints (see ``conflicts``)."""
+    """The call is not possible in this state, or no placement satisfies all constraints (see ``conflicts``)."""
 
 
 class Aborted(Error, RuntimeError):
@@ -71,7 +71,7 @@ class OutOfRange(Error, IndexError):
 
 
 class Unimplemented(Error, NotImplementedError):
-    """The library does not have this yet."""
+    """The library does not support this yet."""
 
 
 class Internal(Error, RuntimeError):
@@ -79,11 +79,11 @@ class Internal(Error, RuntimeError):
 
 
 class Unavailable(Error, RuntimeError):
-    """What the call needs is not on this machine."""
+    """Something that the call needs is not available on this machine."""
 
 
 class DataLoss(Error, ValueError):
-    """Bytes are damaged."""
+    """The bytes are damaged."""
 
 
 CLASSES: dict[int, type[Error]] = {

@@ -27,7 +27,10 @@ Inputs = Mapping[str, Any] | Sequence[Any]
 
 
 def device_kind(device: str) -> int:
-    """:raises InvalidArgument: there is no such kind"""
+    """The library's number of a kind of device.
+
+    :raises InvalidArgument: there is no such kind
+    """
     if device not in DEVICES:
         raise InvalidArgument(f"device {device!r} is none of {', '.join(DEVICES)}")
     return DEVICES[device]
@@ -38,23 +41,24 @@ LIVE: weakref.WeakSet[Executor] = weakref.WeakSet()
 
 @atexit.register
 def _stop_all() -> None:
-    """Threads of ranks must not compute while the process tears down the libraries that they use."""
+    """Stops the threads of ranks, which must not compute while the process unloads the libraries that they use."""
     for executor in list(LIVE):
         executor._stop()
     DISPATCHER.stop()
 
 
 class Executor:
-    """A plan on ranks: their kernels, memory, streams and state.
+    """Runs a plan on the ranks of this process. It holds their kernels, memory, streams and state.
 
-    Whole tensors go in and come out; ranks get their pieces without a copy where these lie in the tensor's memory as they are: on one rank,
-    replicated, or sharded along the first dim alone. Any thread may call. Runs take place one after another, in the order in which they begin.
+    Whole tensors go in and come out. A rank's piece is not copied if it can be used in the tensor's memory as it is: on one rank, or if the tensor is
+    replicated, or sharded along the first dim alone. Any thread may call the methods. Runs take place one after another, in the order in which they
+    begin.
 
-    :param plan: what to run
-    :param world: its ranks; None: virtual ranks in this process
-    :param device: "cpu"; or "null", which computes nothing, for dry runs
-    :param time_limit: of a run, in seconds; None: no limit
-    :param max_in_flight: runs that have begun and not ended: another one waits for the first of them to end
+    :param plan: the plan to run
+    :param world: the ranks that it runs on; None: virtual ranks in this process
+    :param device: "cpu"; "cuda": NVIDIA GPUs; or "null", which computes nothing, for dry runs
+    :param time_limit: time limit of a run, in seconds; None: no limit
+    :param max_in_flight: the number of runs that may be unfinished at once; a further run first waits for the oldest of them to end
     :param regions: bodies of manual regions (``local_map``), by name: functions of a :class:`RegionCall` and a rank's pieces
     :raises FailedPrecondition: the plan is for another number of ranks
     :raises Unimplemented: a step has no kernel, or a manual region has no body
@@ -85,21 +89,21 @@ class Executor:
 
     def run(self, inputs: Inputs = (), entry: str | None = None, *, sizes: Mapping[str, int] | None = None, gather: bool = True,
             session: Session | None = None) -> Results:
-        """Runs an entry once on every local rank, and waits for its end.
+        """Runs an entry once on every local rank, and waits until the run has ended.
 
         :param inputs: whole tensors, by name or in order, with the shapes and dtypes of the plan's ports: anything that
-            :func:`shardwise.tensor` takes; or :class:`Sharded`, the pieces of ranks. They are not modified
-        :param entry: its name; None: the plan's first. Of an entry with buckets the smallest is taken that the inputs fit into; they are
-            padded with zeros, and results are cut to size
-        :param sizes: of symbols, for entries with buckets; None: they follow from the inputs' shapes
-        :param gather: False: results stay on their ranks, as :class:`Sharded`; as do those that are not whole on a rank where the world has
-            other processes
-        :param session: what entries leave to each other; None: the executor's own
-        :return: the outputs, by name or by position; None where a gradient does not exist
-        :raises TypeError: an input has another dtype, or is no tensor
-        :raises ValueError: an input has another shape, is missing or unknown
-        :raises DeadlineExceeded: the time limit, or a rank did not arrive
-        :raises FailedPrecondition: an entry that must run before has not run in the session
+            :func:`shardwise.tensor` takes; or :class:`Sharded`, pieces that are already on their ranks. Inputs are not modified
+        :param entry: name of the entry; None: the plan's first. If the entry has buckets, the smallest bucket into which the inputs fit is run:
+            inputs are padded with zeros, and results are cut to size
+        :param sizes: sizes of symbols, for entries with buckets; None: they follow from the inputs' shapes
+        :param gather: True: results are whole tensors; if the world has other processes, results that no rank holds whole are :class:`Sharded`.
+            False: all results stay on their ranks, as :class:`Sharded`
+        :param session: the session to run in; None: the executor's own
+        :return: the outputs, by name or by position; None for a gradient that does not exist
+        :raises TypeError: an input does not have the port's dtype, or is not a tensor
+        :raises ValueError: an input does not have the port's shape, is missing or is unknown
+        :raises DeadlineExceeded: the run exceeded the time limit, or a rank did not arrive
+        :raises FailedPrecondition: an entry that must run before this one has not run in the session
         :raises KeyboardInterrupt: Ctrl-C; the run was stopped, and the executor can be used again
         """
         known, values, actual = self._prepare(inputs, entry, sizes)
@@ -111,14 +115,14 @@ class Executor:
 
     def start(self, inputs: Inputs = (), entry: str | None = None, *, sizes: Mapping[str, int] | None = None, gather: bool = True,
               session: Session | None = None) -> Run:
-        """Starts a run and does not wait for it, unless ``max_in_flight`` runs are unfinished: several may be in flight.
+        """Starts a run, and returns without waiting for its end. If ``max_in_flight`` runs are unfinished, it first waits for one of them.
 
-        Inputs are copied, so the caller's memory may be written again at once; :class:`Sharded` ones are not copied. Runs take place in the
-        order in which they are started. When one fails, those behind it fail, too; once the failure was seen, by waiting for one of them or in
-        a call that begins another, the next run works again.
+        Inputs are copied, so you may overwrite their memory at once. :class:`Sharded` inputs are not copied. Runs take place in the order in which
+        they are started. If a run fails, the runs started after it fail too. The failure is reported when you wait for one of them, or by the next
+        call that begins a run. After that the executor can be used again.
 
-        :param inputs: this and all else as in :meth:`run`
-        :return: the run, to wait for or to ``await``
+        :param inputs: as in :meth:`run`, like all other parameters
+        :return: the run; wait for it with :meth:`Run.result` or ``await``
         """
         known, values, actual = self._prepare(inputs, entry, sizes)
         try:
@@ -128,14 +132,14 @@ class Executor:
         return Run(self, native, gather, functools.partial(self._results, known, gather, actual))
 
     def _prepare(self, inputs: Inputs, entry: str | None, sizes: Mapping[str, int] | None) -> tuple[Entry, list[Any], Mapping[str, int] | None]:
-        """The entry to run, its inputs in order, and the sizes to cut its results to; None: it has no buckets."""
+        """The entry to run, its inputs in order, and the symbols' sizes to cut its results to (None if it has no buckets)."""
         known = self._first if entry is None else self._entries.get(entry)
         if known is None or sizes is not None:
             return self._choose_bucket(inputs, (entry or "") if known is None else known.bucket_of or known.name, sizes)
         return known, known.in_order(inputs) if isinstance(inputs, Mapping) else list(inputs), None
 
     def _choose_bucket(self, inputs: Inputs, entry: str, sizes: Mapping[str, int] | None) -> tuple[Entry, list[Any], Mapping[str, int]]:
-        """The same for an entry that was planned at several sizes."""
+        """As :meth:`_prepare`, for an entry with buckets."""
         buckets = [e for e in self._entries.values() if e.bucket_of == entry]
         if not buckets:
             raise ValueError(f"there is no entry {entry!r}; the plan has {', '.join(self._entries)}")
@@ -152,7 +156,8 @@ class Executor:
         return known.cut(results, actual) if actual is not None and gather else results
 
     def _cause_of(self, error: BaseException, epoch: int) -> BaseException:
-        """What a body of a region raised, for all runs that failed with it, in place of the library's error."""
+        """The exception to raise for a failed run: what the body of a region raised, if one did; otherwise `error`. All runs that failed together
+        raise the same exception."""
         if epoch == self._runner.epoch:
             raised = self._bodies.take_error()
             if raised is not None:
@@ -160,10 +165,11 @@ class Executor:
         return self._raised[1] if self._raised is not None and self._raised[0] == epoch else error
 
     def shard(self, port: str, value: Any, entry: str | None = None) -> Sharded:
-        """A tensor as the pieces of the local ranks, for many runs.
+        """Cuts a tensor into the pieces of the local ranks. Many runs can take the result as an input.
 
-        :param port: its name: "x" or "input.x"
+        :param port: name of the input: "x" or "input.x"
         :param value: the whole tensor
+        :param entry: name of the entry that the input belongs to; None: the plan's first
         """
         known = self._first if entry is None else self._entries[entry]
         number = known.inputs[known.position(port)]
@@ -173,19 +179,20 @@ class Executor:
                                            for rank in self._ranks))
 
     def session(self) -> Session:
-        """A new session: entries that run in it share what they leave, apart from other sessions."""
+        """Creates a session. It keeps values that one entry leaves for later entries, apart from those of other sessions."""
         return Session(self, self._runner.session())
 
     def abort(self) -> None:
-        """Stops all runs in flight, from any thread: they raise :class:`Cancelled`."""
+        """Stops all runs in flight; they raise :class:`Cancelled`. Any thread may call it."""
         self._runner.abort()
 
     def reset(self) -> None:
-        """After a failure, makes the executor usable again. Only processes of a larger world need it, all of them; others do it themselves."""
+        """Makes the executor usable again after a failure. Call it only if the world has several processes, and then in all of them. An executor
+        with all ranks of the world does this by itself."""
         self._runner.reset()
 
     def close(self) -> None:
-        """Frees ranks, memory and state, once the runs in flight have ended. Later calls raise RuntimeError. Using the executor in ``with``
+        """Waits until the runs in flight have ended, then frees ranks, memory and state. Later calls raise RuntimeError. The end of a ``with`` block
         does the same."""
         if os.getpid() == self._process:
             self._runner.close()
@@ -193,7 +200,7 @@ class Executor:
 
     @property
     def device_info(self) -> dict[str, Any]:
-        """What the device is; of "null" also what runs launched: ``num_launches``, ``num_collectives``, ``peak_memory_bytes``."""
+        """What the device is and can do. For "null", also what runs launched: ``num_launches``, ``num_collectives``, ``peak_memory_bytes``."""
         return get(self._device, "device", "device_info")
 
     @property
@@ -218,7 +225,7 @@ class Executor:
 
 
 def whole_tensors(plan: Plan, ports: Sequence[int], values: Mapping[str, Any]) -> list[Tensor | None]:
-    """Tensors of these ports, from values by name; None where there is none."""
+    """The tensors of these ports, from values by name; None for a port without a value."""
     positions = names_of([plan.ports[i]["name"] for i in ports])
     found: list[Tensor | None] = [None] * len(ports)
     for name, value in values.items():
@@ -229,7 +236,7 @@ def whole_tensors(plan: Plan, ports: Sequence[int], values: Mapping[str, Any]) -
 
 
 def adapt_any(value: Any, dtype: Any, name: str) -> Tensor:
-    """Any input as a tensor of this dtype, without a copy where it exports its memory."""
+    """Any input as a tensor of this dtype, without a copy if it exports its memory."""
     try:
         made: Tensor = Tensor._from_buffer(value, int(dtype), name, 0)
         return made
@@ -238,7 +245,9 @@ def adapt_any(value: Any, dtype: Any, name: str) -> Tensor:
 
 
 class Session:
-    """What entries leave to entries that run after them: forward, then backward."""
+    """Keeps values that one entry leaves for later entries, such as the activations of a forward pass for the backward pass.
+
+    :meth:`Executor.session` creates one."""
 
     def __init__(self, executor: Executor, handles: tuple[Any, ...]) -> None:
         self.executor = executor
@@ -254,9 +263,9 @@ class Session:
 
 
 class State(Mapping[str, Tensor]):
-    """The tensors that an executor keeps: parameters, optimizer state, caches, by port name. They begin as zeros.
+    """The tensors that an executor keeps, by port name: parameters, optimizer state, caches. They are zeros at first.
 
-    Reading one puts a copy of the whole tensor together; assigning one cuts it into pieces. Not while a run is under way.
+    Reading a tensor returns a copy of the whole tensor. Assigning a tensor cuts it into the ranks' pieces. Do neither while a run is unfinished.
     """
 
     def __init__(self, executor: Executor, handles: tuple[Any, ...]) -> None:
@@ -290,7 +299,7 @@ class State(Mapping[str, Tensor]):
             clib.shw_plan_shard_into(executor.plan._handle, number, rank, whole, piece)
 
     def update(self, values: Mapping[str, Any]) -> None:
-        """Assigns several."""
+        """Assigns several tensors, by name."""
         for name, value in values.items():
             self[name] = value
 

@@ -1,4 +1,4 @@
-"""Graphs: built by calls, or loaded."""
+"""Graphs, which are built by calls or loaded."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ class Output:
 class Graph:
     """A tensor program: inputs, operations, outputs.
 
-    Nodes have operators and the operations of the library as methods; :mod:`shardwise.ops` has them as functions. Result types are
-    inferred at once, and an operation that does not fit raises in the line that adds it::
+    Nodes have operators, and the operations of the library as methods; :mod:`shardwise.ops` has the operations as functions. Result types are
+    inferred at once. If the operands of an operation do not fit, the line that adds it raises::
 
         graph = sw.Graph()
         x = graph.input("x", (64, 128))
         w = graph.parameter("w", (128, 512))
         graph.result((x @ w).relu(), "y")
 
-    :param source_lines: stores file and line of each node in the graph, so that other programs can tell them, too. Without, equal graphs have
-        equal bytes wherever they are built, and this object alone knows the lines
+    Use a graph from one thread at a time.
 
-    A graph is for one thread at a time.
+    :param source_lines: True: the graph stores file and line of each node, so that other programs can show them too. False: only this object knows
+        the lines, and equal graphs have equal bytes wherever they are built
     """
 
     def __init__(self, *, source_lines: bool = False) -> None:
@@ -58,9 +58,9 @@ class Graph:
 
     @classmethod
     def from_bytes(cls, data: Any) -> Self:
-        """A graph of the bytes of ``to_bytes()``, which can be planned and shown, not added to.
+        """Reads a graph from the bytes of ``to_bytes()``. It can be planned and shown, but nothing can be added to it.
 
-        :raises InvalidArgument: the bytes are no graph
+        :raises InvalidArgument: the bytes are not a graph
         """
         summary = new("graph_summary")
         clib.shw_graph_get_summary(data, summary)
@@ -74,13 +74,14 @@ class Graph:
 
     def input(self, name: str | None = None, shape: Sequence[Size] = (), dtype: DTypeLike = DType.f32, *, role: str = "input",
               position: int = 0, state: bool = False) -> Node:
-        """Adds a tensor from outside.
+        """Adds an input of the graph.
 
-        :param name: for runs, pins and messages: the port is ``input.<name>``. None: the position
-        :param shape: sizes of the whole tensor, all ranks together; expressions of symbols where the size is known only at run time
+        :param name: used in runs, pins and messages: the port is ``input.<name>``. None: the position is used
+        :param shape: sizes of the whole tensor, over all ranks; expressions of symbols for sizes that are known only at run time
+        :param dtype: type of the elements
         :param role: "input", "parameter", "buffer", "tangent", "seed" or "optimizer_state"
-        :param position: which argument of the model; of a tangent: which output it belongs to
-        :param state: the executor keeps it between runs, and it is no input of a run
+        :param position: number of the argument of the model; for a tangent, number of the output that it belongs to
+        :param state: True: the executor keeps the tensor between runs, and runs do not take it as an input
         :raises InvalidArgument: name, shape or role do not fit
         """
         if role not in ROLES:
@@ -96,15 +97,15 @@ class Graph:
         return self._added(lambda builder, options: clib.shw_builder_add_input(builder, record, options), name=None)
 
     def parameter(self, name: str, shape: Sequence[int], dtype: DTypeLike = DType.f32, *, state: bool = False) -> Node:
-        """Adds a parameter: a tensor that is trained. The port is ``param.<name>``. Others as for :meth:`input`."""
+        """Adds a parameter: a tensor of the model that is trained. The port is ``param.<name>``. Arguments are as for :meth:`input`."""
         return self.input(name, shape, dtype, role="parameter", state=state)
 
     def buffer(self, name: str, shape: Sequence[int], dtype: DTypeLike = DType.f32, *, state: bool = False) -> Node:
-        """Adds a tensor of the model that is not trained. The port is ``buffer.<name>``. Others as for :meth:`input`."""
+        """Adds a buffer: a tensor of the model that is not trained. The port is ``buffer.<name>``. Arguments are as for :meth:`input`."""
         return self.input(name, shape, dtype, role="buffer", state=state)
 
     def tangent(self, shape: Sequence[Size], dtype: DTypeLike = DType.f32, *, of: int = 0) -> Node:
-        """Adds the gradient of result number `of`, which the caller gives. The port is ``tangent.<of>``."""
+        """Adds a tangent: the gradient of result number `of`, which the caller passes to each run. The port is ``tangent.<of>``."""
         return self.input(None, shape, dtype, role="tangent", position=of)
 
     def constant(self, name: str, value: Any, dtype: DTypeLike | None = None) -> Node:
@@ -134,9 +135,9 @@ class Graph:
     def op(self, op_name: str, *args: Any, name: str | None = None, **kwargs: Any) -> Node | Nodes:
         """Adds an operation by its name: ``graph.op("mm", a, b)``.
 
-        :param name: of the node, for messages and pins; None: "%" and its number
-        :return: the node; of an operation with several results :class:`Nodes`
-        :raises InvalidArgument: the operands or attributes do not fit; the message has the line that called
+        :param name: name of the node, for messages and pins; None: "%" and its number
+        :return: the node; for an operation with several results, :class:`Nodes`
+        :raises InvalidArgument: the operands or attributes do not fit; the message has the line that made this call
         :raises NotFound: there is no such operation; the message offers names like it
         """
         call = ops.bind(ops.find(op_name), Node, args, kwargs)
@@ -168,7 +169,7 @@ class Graph:
 
     @contextlib.contextmanager
     def backward(self) -> Iterator[None]:
-        """Nodes that are added inside belong to the backward pass."""
+        """A context manager. Nodes that are added inside belong to the backward pass."""
         before, self._phase = self._phase, clib.SHW_PHASE_BACKWARD
         try:
             yield
@@ -177,7 +178,7 @@ class Graph:
 
     @contextlib.contextmanager
     def module(self, name: str) -> Iterator[None]:
-        """Nodes that are added inside belong to this module, for reports and pins. Nested names are joined by dots."""
+        """A context manager. Nodes that are added inside belong to this module, for reports and pins. Nested names are joined by dots."""
         before = self._module
         self._module = f"{before}.{name}" if before else name
         try:
@@ -187,8 +188,8 @@ class Graph:
 
     @contextlib.contextmanager
     def recompute(self, wish: str) -> Iterator[None]:
-        """What activation checkpointing asks of nodes that are added inside: "must_save", "prefer_save", "prefer_recompute" or
-        "must_recompute"."""
+        """A context manager. It tags the nodes that are added inside for activation checkpointing: "must_save", "prefer_save", "prefer_recompute"
+        or "must_recompute"."""
         if wish not in RECOMPUTE:
             raise ValueError(f"{wish!r} is none of {', '.join(RECOMPUTE)}")
         before, self._recompute = self._recompute, RECOMPUTE[wish]
@@ -212,26 +213,34 @@ class Graph:
             raise
 
     def result(self, node: Node, name: str | None = None) -> Output:
-        """Adds a result. The port is ``output.<name>``, or ``output`` or ``output.<position>`` without one."""
+        """Adds a result. The port is ``output.<name>``; without a name, ``output`` or ``output.<position>``."""
         return self._output(role=clib.SHW_ROLE_RESULT, node=node.index, name=name)
 
     def gradient(self, of: Node, node: Node | None) -> Output:
-        """Adds the gradient of an input; None: it has none. The port is ``grad.<name>``."""
+        """Adds the gradient of an input as an output. The port is ``grad.<name>``.
+
+        :param of: the input
+        :param node: its gradient; None: the input has no gradient
+        """
         return self._output(role=clib.SHW_ROLE_GRADIENT, node=None if node is None else node.index, of_input=of.index)
 
     def update(self, of: Node, node: Node, *, in_place: bool = False) -> Output:
-        """Adds the new value of an input. For state it is written to where the executor keeps it. The port is ``update.<name>``.
+        """Adds the new value of an input as an output. The new value of state overwrites the tensor that the executor keeps. The port is
+        ``update.<name>``.
 
-        :param in_place: it overwrites the memory of the input; always so for state
+        :param of: the input
+        :param node: its new value
+        :param in_place: the new value overwrites the memory of the input; always the case for state
         """
         return self._output(role=clib.SHW_ROLE_UPDATE, node=node.index, of_input=of.index, in_place=int(in_place))
 
     def entry(self, name: str, outputs: Sequence[Output], *, weight: float = 1.0, after: Sequence[int] = ()) -> int:
-        """Adds a way to run the graph: it computes these outputs, from the inputs that they need.
+        """Adds an entry, a way to run the graph. It computes these outputs, from the inputs that they need. A graph without entries gets one, "step",
+        with all outputs.
 
-        :param weight: how often it is called, compared with other entries
-        :param after: entries that run before it in the same session, by the numbers that this method returned
-        :return: its number. A graph without entries gets one, "step", with all outputs
+        :param weight: how often the entry is called, relative to other entries
+        :param after: entries that must run before it in the same session, by the numbers that this method returned
+        :return: the number of the entry
         """
         record = new("builder_entry", name=name, weight=weight)
         set_array(record, "outputs", sorted(output.index for output in outputs))
@@ -247,7 +256,7 @@ class Graph:
         return self._builder
 
     def to_bytes(self) -> bytes:
-        """The graph as a FlatBuffer, a .swgraph: what planning takes.
+        """The graph as a FlatBuffer, the content of a .swgraph file. :func:`shardwise.compile` takes it.
 
         :raises InvalidArgument: the graph as a whole is malformed
         """
@@ -262,13 +271,13 @@ class Graph:
             file.write(self.to_bytes())
 
     def summary(self) -> dict[str, Any]:
-        """Numbers of nodes, parameters and outputs, and ``parameter_bytes`` of whole tensors."""
+        """The numbers of nodes, parameters and outputs, and ``parameter_bytes``, the bytes of all whole parameters."""
         row = new("graph_summary")
         clib.shw_graph_get_summary(self.to_bytes(), row)
         return as_dict(row)
 
     def line_of(self, node_index: int) -> str | None:
-        """File and line of Python that added a node; None: not known."""
+        """File and line of the Python code that added a node; None: not known."""
         return self._lines[node_index] if 0 <= node_index < len(self._lines) else None
 
     def __str__(self) -> str:

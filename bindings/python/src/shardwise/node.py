@@ -1,4 +1,4 @@
-"""Nodes of graphs: what operators work on."""
+"""Nodes of graphs, and their operators."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Number = int | float
 class Node:
     """A tensor of a graph under construction.
 
-    It has ``shape`` (sizes of the whole tensor; those that depend on symbols at their hints) and ``dtype``. Operations are methods, if their
-    first operand is a single tensor: ``x.relu()``, ``x.sum(dims=[0])``; their parameters are told by ``help(shardwise.ops.sum)``.
+    It has ``dtype`` and ``shape``, the sizes of the whole tensor. A size that depends on symbols is given at their hints. Every operation whose first
+    operand is a single tensor is a method: ``x.relu()``, ``x.sum(dims=[0])``. ``help(shardwise.ops.sum)`` shows the parameters.
     """
 
     __slots__ = ("dtype", "graph", "index", "num_results", "shape")
@@ -97,7 +97,8 @@ class Node:
         return self._op("abs", self)
 
     def __matmul__(self, other: Node) -> Node:
-        """Matrix product over the last dim of this and the first but one of the other; dims before are alike, or absent in one."""
+        """Matrix product: sums over the last dim of this node and the last but one of the other. The dims before these are batch dims; they must be
+        equal in both, or absent in one."""
         if self.ndim == other.ndim == 2:
             return self._op("mm", self, other)
         if self.ndim == other.ndim == 3:
@@ -135,7 +136,7 @@ class Node:
         return self._op("t", self)
 
     def __getitem__(self, key: Any) -> Node:
-        """Integers select, slices cut, None adds a dim, ... stands for all other dims."""
+        """An integer selects one index of a dim, a slice a range, None adds a dim, and ... leaves all other dims as they are."""
         keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
         given = sum(k is not None and k is not Ellipsis for k in keys)
         if given > self.ndim:
@@ -163,7 +164,7 @@ class Node:
 
 
 class Nodes(Sequence[Node]):
-    """The results of an operation that has several. Each becomes a node when it is taken."""
+    """The results of an operation that has several. Indexing adds a node for a result to the graph, once."""
 
     def __init__(self, tuple_node: Node) -> None:
         self._node = tuple_node

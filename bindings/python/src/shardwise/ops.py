@@ -1,7 +1,8 @@
-"""The operations of graphs, as functions of nodes: ``ops.mm(a, b)``. They come from the library's own table.
+"""The operations of graphs, as functions of nodes: ``ops.mm(a, b)``.
 
-``dir(shardwise.ops)`` lists them, ``help(shardwise.ops.mm)`` and ``inspect.signature`` tell the parameters. Most have the name, the operands
-and the meaning of the ATen core operator of PyTorch; reductions take ``dims``, one or several.
+``dir(shardwise.ops)`` lists them. ``help(shardwise.ops.mm)`` and ``inspect.signature`` show the parameters. Most operations have the name, the
+operands and the meaning of an ATen core operator of PyTorch. Reductions take ``dims``, one or several. The functions are made from the library's
+own table.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TYPES = {
 
 @dataclasses.dataclass(frozen=True)
 class Param:
-    """A parameter of an operation: a row of the library's table."""
+    """A parameter of an operation, from the library's table."""
 
     name: str
     kind: int
@@ -41,12 +42,12 @@ class Param:
 
     @property
     def is_operand(self) -> bool:
-        """Whether it takes nodes."""
+        """Whether the parameter takes nodes."""
         return self.kind in OPERANDS
 
     @property
     def type(self) -> str:
-        """The types that it takes, as an annotation."""
+        """The types that the parameter takes, as an annotation."""
         text = TYPES.get(self.kind, "object")
         return text if self.required or self.default is not None or "None" in text else text + " | None"
 
@@ -59,7 +60,7 @@ class Op:
     params: tuple[Param, ...]
 
     def signature(self) -> inspect.Signature:
-        """As Python writes it."""
+        """The operation's signature as a Python function."""
         made: list[inspect.Parameter] = []
         optional = False
         for p in self.params:
@@ -98,9 +99,9 @@ def table() -> dict[str, Op]:
 
 
 def find(name: str) -> Op:
-    """An operation.
+    """The operation with this name.
 
-    :raises NotFound: there is none; the message offers names like it
+    :raises NotFound: there is no such operation; the message offers names like it
     """
     op = table().get(name)
     if op is None:
@@ -116,11 +117,11 @@ ELSEWHERE = {
     "ones_like": "full_like", "power": "pow", "reshape": "view", "scaled_dot_product_attention": "sdpa", "sdpa_math": "sdpa", "std": "var, sqrt",
     "subtract": "sub", "swapaxes": "transpose", "to": "convert_element_type", "zeros": "full", "zeros_like": "full_like",
 }
-"""Names that users of other libraries look for, and what is called so here."""
+"""Names of operations in other libraries, and the names of these operations here."""
 
 
 def unknown(name: str) -> str:
-    """Names like one that there is not: "; did you mean softmax?"; or how all are listed."""
+    """For messages about an unknown operation: "; did you mean softmax?", or how to list all operations."""
     if name in ELSEWHERE:
         return f"; here that is {ELSEWHERE[name]}"
     try:
@@ -137,16 +138,16 @@ def unknown(name: str) -> str:
 
 @dataclasses.dataclass
 class Call:
-    """What ``shw_builder_add_node`` takes."""
+    """The arguments of ``shw_builder_add_node``."""
 
     operands: list[int | None]
     attrs: list[tuple[str, int, Any]]
 
 
 def bind(op: Op, node_type: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
-    """Python's arguments as operands and attributes.
+    """Converts Python's arguments to operands and attributes.
 
-    :raises TypeError: an argument is missing, unknown, or of a wrong type
+    :raises TypeError: an argument is missing, is unknown, or has a wrong type
     """
     given = _assign(op, node_type, list(args), kwargs)
     call = Call([], [])
@@ -214,7 +215,7 @@ def _number(op: Op, param: Param, value: Any) -> tuple[str, int, Any]:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message: arrays by their shapes."""
+    """A value as text for a message; an array by its shape."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"an array with the shape {tuple(value.shape)}: Graph.constant adds one that is known now, Graph.input one of each run"
     return repr(value)
@@ -265,9 +266,9 @@ def _graph_of(values: Sequence[Any]) -> Any:
 
 @functools.cache
 def function(name: str) -> Callable[..., Node | Nodes]:
-    """The operation as a function of nodes.
+    """The operation with this name, as a function of nodes.
 
-    :raises NotFound: there is none of this name
+    :raises NotFound: there is no such operation
     """
     op = find(name)
 

@@ -1,4 +1,4 @@
-"""What a plan is made with: options of :func:`shardwise.compile`."""
+"""Options of :func:`shardwise.compile`, as structs of the C interface."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ OVERLAPS = {"none": clib.SHW_OVERLAP_NONE, "prefetch": clib.SHW_OVERLAP_PREFETCH
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 Memory = int | str
-"""Bytes; or a text with a unit: "60GiB", "2700MB"."""
+"""A number of bytes, or a text with a unit: "60GiB", "2700MB"."""
 Layouts = str | Mapping[str, str]
 """A layout for all ports, "S(0)R"; or layouts by port, with ``*`` and ``?`` as wildcards."""
 
 
 def parse_bytes(memory: Memory) -> int:
-    """Bytes of a number with a unit.
+    """The number of bytes of a size of memory.
 
-    :raises ValueError: it is no such text
+    :raises ValueError: the text is not a number with a unit
     """
     if isinstance(memory, int):
         return memory
@@ -60,7 +60,7 @@ def _set_param_budget(record: Any, budget: str | float | None) -> None:
 
 def _set_common(record: Any, *, inputs: Layouts | None, outputs: Layouts | None, pins: Mapping[str, str] | None, without: Sequence[str],
                 memory: Memory | None, param_budget: str | float | None, time_limit: float | None, progress: Any) -> None:
-    """What options of a compilation and changes of a planner share."""
+    """Sets the fields that options of a compilation and changes of a planner have in common."""
     _set_layouts(record, "input", inputs)
     _set_layouts(record, "output", outputs)
     set_array(record, "pins", [new("pin", pattern=p, layout=text) for p, text in (pins or {}).items()])
@@ -79,7 +79,7 @@ T = TypeVar("T")
 
 
 def _named(function: Callable[P, T]) -> Callable[P, T]:
-    """Refuses options that a function does not have, in the words of its caller."""
+    """Raises for an option that the function does not have, with a message about options instead of keyword arguments."""
     known = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -104,7 +104,7 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
                     overlap: str | None = None, prefetch_scale: float | None = None, bounded_share: float | None = None,
                     time_limit: float | None = None, gap: float | None = None, threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False,
                     lend_outputs: bool = False) -> Any:
-    """A ``shw_compile_options`` of Python's arguments, which :func:`shardwise.compile` explains."""
+    """A ``shw_compile_options`` from Python's arguments, which :func:`shardwise.compile` documents."""
     record = new("compile_options", rules=_choice("rules", rules, RULES), overlap=_choice("overlap", overlap, OVERLAPS),
                  optimizer_factor=optimizer_factor, recompute=recompute, prefetch_depth=prefetch_depth,
                  products_between_reductions=products_between_reductions, prefetch_scale=prefetch_scale,
@@ -154,7 +154,7 @@ def _buckets(buckets: Mapping[str, Any]) -> Any:
 def planner_changes(*, progress: Any, memory: Memory | None = None, inputs: Layouts | None = None, outputs: Layouts | None = None,
                     pins: Mapping[str, str] | None = None, without: Sequence[str] = (), placements: Mapping[str, Any] | None = None,
                     param_budget: str | float | None = None, time_limit: float | None = None) -> Any:
-    """A ``shw_planner_changes`` of Python's arguments, which :meth:`Plan.what_if` explains."""
+    """A ``shw_planner_changes`` from Python's arguments, which :meth:`Plan.what_if` documents."""
     record = new("planner_changes")
     if placements is not None:
         record.placements = json.dumps(placements).encode()

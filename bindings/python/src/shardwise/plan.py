@@ -1,4 +1,4 @@
-"""Plans: what was decided, and questions about it."""
+"""Plans: their placements and costs, and questions about them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PHASES = {clib.SHW_PHASE_FORWARD: "forward", clib.SHW_PHASE_BACKWARD: "backward"
 class Plan:
     """The program that every rank runs, with the cheapest placement of every tensor. Immutable; any thread may use it.
 
-    ``print(plan)`` tells costs, layouts and memory. Tables are lists of dicts, which ``pandas.DataFrame`` takes; times are in modelled µs, memory
+    ``print(plan)`` shows costs, layouts and memory. Tables are lists of dicts, which ``pandas.DataFrame`` takes. Times are in modelled µs. Memory is
     in bytes of one rank.
     """
 
@@ -44,12 +44,12 @@ class Plan:
 
     @property
     def summary(self) -> Row:
-        """Costs and proof, sizes, memory: ``objective_us``, ``bound_us``, ``proven``, ``memory_peak_bytes``, …"""
+        """Costs, proof, size and memory: ``objective_us``, ``bound_us``, ``proven``, ``memory_peak_bytes``, …"""
         return get(self._handle, "plan", "plan_summary")
 
     @property
     def mesh(self) -> dict[str, int]:
-        """Axes and their sizes, the outermost first."""
+        """The mesh axes and their sizes, the outermost axis first."""
         made = {}
         for i in range(clib.shw_plan_num_mesh_axes(self._handle)):
             axis = new("mesh_axis")
@@ -59,25 +59,25 @@ class Plan:
 
     @property
     def num_ranks(self) -> int:
-        """Number of ranks that it runs on."""
+        """Number of ranks that the plan runs on."""
         count: int = clib.shw_plan_num_ranks(self._handle)
         return count
 
     @property
     def objective_us(self) -> float:
-        """Modelled cost of a step."""
+        """Modelled cost of a step, in µs."""
         cost: float = self.summary["objective_us"]
         return cost
 
     @property
     def proven(self) -> bool:
-        """Whether no placement is cheaper under the cost model."""
+        """Whether it is proven that no placement is cheaper under the cost model."""
         return bool(self.summary["proven"])
 
     @functools.cached_property
     def ports(self) -> Table:
-        """The tensors that go in, come out, or stay: ``name``, ``role``, ``storage``, ``dtype``, ``dims`` of the whole tensor, ``local_dims`` of a
-        rank's piece, ``layout``, ``updates`` (the number of the port that an output overwrites), ``symbolic_dims``."""
+        """The inputs, outputs, state and constants: ``name``, ``role``, ``storage``, ``dtype``, ``dims`` of the whole tensor, ``local_dims`` of a
+        rank's piece, ``layout``, ``updates`` (the number of the port whose memory an output overwrites), ``symbolic_dims``."""
         rows = table(self._handle, "plan", "plan_port")
         for row in rows:
             row["role"] = ROLES.get(row["role"], "")
@@ -92,7 +92,8 @@ class Plan:
 
     @functools.cached_property
     def entries(self) -> Table:
-        """The ways to run it: ``name``, ``inputs`` and ``outputs`` (numbers of ports), ``after``, ``bucket_of``, ``symbol_sizes``, …"""
+        """The entries, the ways to run the plan: ``name``, ``inputs`` and ``outputs`` (numbers of ports), ``after``, ``bucket_of``,
+        ``symbol_sizes``, …"""
         symbols = [row["name"] for row in self.symbols]
         rows = []
         for i in range(clib.shw_plan_num_entries(self._handle)):
@@ -106,12 +107,12 @@ class Plan:
 
     @functools.cached_property
     def symbols(self) -> Table:
-        """Sizes that are known at run time: ``name``, ``minimum``, ``maximum``, ``divisor``, ``hint``."""
+        """The symbols of the graph, sizes that are known only at run time: ``name``, ``minimum``, ``maximum``, ``divisor``, ``hint``."""
         return table(self._handle, "plan", "symbol")
 
     @property
     def placements(self) -> Table:
-        """The decision for every node: ``name``, ``op``, ``module_path``, ``operand_layouts``, ``result_layout``, ``compute_us``,
+        """The placement of every node: ``name``, ``op``, ``module_path``, ``operand_layouts``, ``result_layout``, ``compute_us``,
         ``communication_us``, ``transition_us``."""
         return [{**row, "phase": PHASES.get(row["phase"], "")} for row in table(self._handle, "plan", "plan_node")]
 
@@ -122,17 +123,17 @@ class Plan:
 
     @property
     def collectives(self) -> Table:
-        """How often each kind of collective runs, and what a rank sends."""
+        """For each kind of collective: the number of steps, and the bytes that one rank sends."""
         return table(self._handle, "plan", "plan_collective")
 
     @property
     def memory(self) -> Table:
-        """What the memory of a rank is made of at its fullest point: ``kind``, ``module_path``, ``bytes``."""
+        """The parts of the memory of a rank at the point of a step where most is in use: ``kind``, ``module_path``, ``bytes``."""
         return table(self._handle, "plan", "plan_memory_share")
 
     @property
     def phases(self) -> Table:
-        """How long each part of the compilation took, in seconds; empty for a plan that was loaded."""
+        """The duration of each part of the compilation, in seconds; empty for a plan that was loaded."""
         return table(self._handle, "plan", "plan_phase")
 
     # ---- Reports ----
@@ -154,45 +155,48 @@ class Plan:
         return text.decode()
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that it says, as what ``json.loads`` gives."""
+        """Everything that the plan reports, as a dict of JSON values."""
         found: dict[str, Any] = json.loads(self._text("json"))
         return found
 
     def to_placements(self) -> dict[str, Any]:
-        """The placement of every node, for ``what_if(placements=…)``; nodes that are deleted from it are left to the planner."""
+        """The placement of every node, for ``what_if(placements=…)``. If you delete a node from it, the planner chooses that node's placement."""
         found: dict[str, Any] = json.loads(self._text("placements"))
         return found
 
     def module_tree(self) -> str:
-        """The modules of the graph as a tree, with their layouts, cost and memory; alike ones once."""
+        """The modules of the graph as a tree, with their layouts, cost and memory. Modules that are alike are shown once."""
         return self._text("module_tree_text")
 
     def program_text(self) -> str:
-        """The program of a rank: a line for each step."""
+        """The program of a rank as text, one line for each step."""
         return self._text("program_text")
 
     def trace(self, path: str | os.PathLike[str], entry: str | None = None) -> None:
-        """Writes when each step would run, for ui.perfetto.dev.
+        """Writes a trace that shows when each step would run on a rank, for ui.perfetto.dev.
 
-        :param entry: its name; None: all, one after another
+        :param path: the file to write
+        :param entry: name of an entry; None: all entries, one after another
         """
         with open(path, "wb") as file:
             file.write(clib.shw_plan_to_trace(self._handle, entry))
 
     def bench(self, entry: str | None = None, *, device: str = "cpu", warm_up: int = 2, repeats: int = 10, whole: bool = False,
               graphs: bool = False) -> dict[str, Any]:
-        """Times an entry on virtual ranks, on made-up inputs: ``seconds`` of a run, ``floor_seconds`` of its matrix products alone at the best
-        rate of this machine, and for each of ``ranks`` its ``kernels`` with their time, what the plan says that they take on its ``hardware``
-        (``planned_seconds``), FLOP/s and bytes/s.
+        """Times an entry on virtual ranks in this process, on made-up inputs.
 
-        :param entry: its name; None: the first
-        :param device: what the ranks run on: "cpu", "cuda", a GPU each, or "null", which computes nothing
-        :param warm_up: runs that are not counted
-        :param repeats: runs that are
-        :param whole: only runs as a whole, with nothing timed inside them: no floor, and ranks without kernels
-        :param graphs: as CUDA graphs, which are timed as a whole
-        :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
-        :raises Unimplemented: ``graphs`` on a device that has none
+        The result has ``seconds``, the time of a run; ``floor_seconds``, the time of its matrix products alone at the best rate of this machine;
+        and ``ranks``. Each rank has its ``kernels``, with their time, FLOP/s and bytes/s, and the time that the plan predicts for them on its
+        ``hardware`` (``planned_seconds``).
+
+        :param entry: name of the entry; None: the first
+        :param device: the device that the ranks run on: "cpu"; "cuda": each rank on a GPU of its own; or "null", which computes nothing
+        :param warm_up: the number of runs before those that are timed
+        :param repeats: the number of runs that are timed
+        :param whole: times only whole runs. The result then has no ``floor_seconds``, and its ranks have no kernels
+        :param graphs: launches runs as CUDA graphs, and times only whole runs
+        :raises Unavailable: the device is "cuda", and this machine has none, or it cannot be used
+        :raises Unimplemented: ``graphs`` on a device that captures no graphs
         """
         from .executor import device_kind
 
@@ -202,13 +206,14 @@ class Plan:
         return result
 
     def report(self, path: str | os.PathLike[str], other: Plan | None = None, *, pareto: Pareto | None = None, progress: ProgressLike = None) -> None:
-        """Writes a report: an HTML file that needs no other and no network.
+        """Writes a report: one HTML file that needs no other file and no network.
 
-        Where the plan knows what it was made of, the report tells why each tensor has its layout, and what every other one would cost; a plan
-        that was loaded needs :meth:`with_graph` for that.
+        If the plan has its graph and options, the report explains why each tensor has its layout, and what every other layout would cost. A plan
+        that was loaded gets them from :meth:`with_graph`.
 
-        :param other: to compare with
-        :param pareto: to show: ``plan.pareto()``
+        :param path: the file to write
+        :param other: a plan to compare this one with
+        :param pareto: the result of ``plan.pareto()``, to show in the report
         :raises FailedPrecondition: the graph and the options give another plan than this one
         """
         more = (None if other is None else other._handle, None if pareto is None else pareto._handle)
@@ -228,7 +233,7 @@ class Plan:
         return data
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes ``to_bytes()`` to a file, a .swplan."""
+        """Writes ``to_bytes()`` to a .swplan file."""
         with open(path, "wb") as file:
             file.write(self.to_bytes())
 
@@ -238,7 +243,7 @@ class Plan:
     # ---- Questions ----
 
     def with_graph(self, graph: Any, **options: Any) -> Plan:
-        """The same plan with the graph and the options that it was made of, for questions about a plan that was loaded.
+        """This plan together with the graph and the options that it was made from. A plan that was loaded needs them to answer questions.
 
         :param graph: a :class:`Graph` or its bytes
         :param options: those of :func:`shardwise.compile`, without the mesh
@@ -247,7 +252,7 @@ class Plan:
         return Plan(self._handle, graph=data, options={"mesh": self.mesh, **options})
 
     def _ask(self, progress: ProgressLike, question: Callable[[Any, Hook], Any]) -> Any:
-        """Makes a call on the planner, which takes one at a time. It is made at the first question."""
+        """Makes a call on the planner, one at a time. The first question creates the planner."""
         if self._graph is None or self._options is None:
             raise ValueError("a plan that was loaded does not tell what it was made of: plan.with_graph(graph, …) adds that")
         options = self._options
@@ -261,15 +266,17 @@ class Plan:
 
     def explain(self, node: str | None = None, layout: str | None = None, *, forced: int = 0, progress: ProgressLike = None,
                 **changes: Any) -> Explanation | PlanExplanation:
-        """Why a node has its layout, and what every other one would cost; without a node: what the plan pays for.
+        """Explains why a node has its layout, and what every other layout would cost. Without a node, explains the costs of the whole plan.
 
-        :param node: its name, or its name as an input or output: "param.w1", "output"
-        :param layout: to be solved in any case: "S(0)R"
-        :param forced: how many layouts to solve, those with the lowest bounds; 0: 3
+        Every other layout gets a lower bound. For the layouts with the lowest bounds, and for `layout`, the problem is also solved again.
+
+        :param node: name of the node, or its name as an input or output: "param.w1", "output"
+        :param layout: a layout to solve for in any case: "S(0)R"
+        :param forced: the number of layouts to solve for, those with the lowest bounds; 0: 3
         :param changes: those of :meth:`what_if`
         :raises NotFound: there is no such node; the message offers names like it
         :raises InvalidArgument: no strategy of the node has the layout
-        :raises Unimplemented: no node, with ``overlap="simulated"``
+        :raises Unimplemented: `node` is None, and the plan has ``overlap="simulated"``
         """
         if node is None:
             made = self._ask(progress, lambda planner, hook: clib.shw_planner_explain_plan(
@@ -280,11 +287,11 @@ class Plan:
             planner, node, asked, planner_changes(progress=hook, **changes))))
 
     def what_if(self, *, progress: ProgressLike = None, **changes: Any) -> Comparison:
-        """The cheapest plan under other constraints, compared with this one; it is the comparison's ``after``.
+        """Finds the cheapest plan under other constraints, and compares it with this one. The new plan is ``after`` of the comparison.
 
-        :param changes: ``memory``, ``param_budget``, ``time_limit``; ``inputs``, ``outputs`` and ``pins`` (in addition); ``without``; and
-            ``placements``, of :meth:`to_placements`
-        :raises FailedPrecondition: no placement satisfies them; ``conflicts`` names them
+        :param changes: ``memory``, ``param_budget`` and ``time_limit`` in place of the plan's options; ``inputs``, ``outputs``, ``pins`` and
+            ``without`` in addition to them; ``placements``: the result of :meth:`to_placements`, edited
+        :raises FailedPrecondition: no placement satisfies all constraints; ``conflicts`` names those that cannot hold together
         """
         handle = self._ask(progress, lambda planner, hook: clib.shw_planner_compile(planner, planner_changes(progress=hook, **changes)))
         return self.diff(Plan(handle))
@@ -294,7 +301,7 @@ class Plan:
         return Comparison(clib.shw_plan_compare(self._handle, after._handle), self, after)
 
     def compare(self, *others: Plan) -> Table:
-        """This plan and others side by side: a row for each with its mesh, costs, bound and memory."""
+        """Compares this plan and others: a row for each, with its mesh, costs, bound and memory."""
         columns = ("objective_us", "compute_us", "communication_us", "bound_us", "proven", "num_ranks", "hardware", "memory_peak_bytes",
                    "memory_program_bytes")
         rows = []
@@ -304,12 +311,11 @@ class Plan:
         return rows
 
     def pareto(self, points: int = 12, *, progress: ProgressLike = None, **changes: Any) -> Pareto:
-        """Step time against memory.
+        """Finds the cheapest placements under a series of memory limits, from no limit to the lowest peak. This plan's own memory limit does not
+        apply.
 
-        The points are of every limit, from none to the lowest; this plan's own does not count.
-
-        :param points: to find, if so many exist: 2 to 1000
-        :param changes: those of :meth:`what_if`, without a limit
+        :param points: the number of points to find, 2 to 1000; there may be fewer
+        :param changes: those of :meth:`what_if`, without ``memory``
         """
         asked = new("pareto_options", num_points=points)
         if self._options is not None and self._options.get("memory") is not None:
@@ -318,9 +324,10 @@ class Plan:
             planner, asked, planner_changes(progress=hook, **changes))))
 
     def search(self, devices: int | None = None, **options: Any) -> Search:
-        """The same graph on every mesh that a number of devices can form: :func:`shardwise.search`.
+        """Plans the same graph on every mesh that a number of devices can form: :func:`shardwise.search`.
 
-        :param devices: None: as many as this plan has
+        :param devices: the number of devices; None: as many as this plan has ranks
+        :param options: those of :func:`shardwise.search`, in place of this plan's options
         """
         from ._compile import search
 
@@ -333,29 +340,35 @@ class Plan:
     # ---- Running ----
 
     def executor(self, **options: Any) -> Executor:
-        """An :class:`Executor` of this plan, on virtual ranks unless ``world=`` is given."""
+        """Creates an :class:`Executor` of this plan, on virtual ranks unless ``world=`` is given."""
         from .executor import Executor
 
         return Executor(self, **options)
 
     def inputs_of(self, tensors: Mapping[str, Tensor], entry: str | None = None) -> dict[str, Tensor]:
-        """Those of a file's tensors that an entry takes as inputs, by port: of :func:`shardwise.load_tensors`. A port that has no name in the
-        graph, ``input.0``, takes the file's ``input.*`` in the order of their names; complex numbers are pairs of f32 in the last dim."""
+        """The tensors of a file that an entry takes as inputs, by port name.
+
+        A port that has no name in the graph, such as ``input.0``, takes the tensor at its position among the file's tensors ``input.*``, sorted by
+        name. Complex numbers are stored as pairs of f32 in the last dim.
+
+        :param tensors: the result of :func:`shardwise.load_tensors`
+        :param entry: name of the entry; None: the first"""
         return match(self, self.entries[self._entry(entry)]["inputs"], tensors)
 
     def outputs_of(self, tensors: Mapping[str, Tensor], entry: str | None = None) -> dict[str, Tensor]:
-        """Those of a file's tensors that have the names of an entry's outputs: expected values, for :meth:`verify`."""
+        """The tensors of a file that have the names of an entry's outputs. :meth:`verify` takes them as expected values."""
         numbers = self.entries[self._entry(entry)]["outputs"]
         return {self.ports[i]["name"]: tensors[self.ports[i]["name"]] for i in numbers if self.ports[i]["name"] in tensors}
 
     def verify(self, inputs: Mapping[str, Any], results: Mapping[str, Any], expected: Mapping[str, Any] | None = None, *,
                entry: str | None = None, state: Mapping[str, tuple[Any, Any]] | None = None) -> Verification:
-        """Judges the results of a run by the rounding error of their own computation. It takes about a dozen runs on the CPU.
+        """Judges the results of a run by the rounding error of their own computation. This takes about a dozen runs on the CPU.
 
-        :param inputs: of the run, whole tensors by name
-        :param results: what it gave
-        :param expected: results of another program for the same inputs, by name; they are judged alike
-        :param state: of each port that the executor keeps its value before the run and after it
+        :param inputs: the inputs of the run, whole tensors by name
+        :param results: the results of the run, by name
+        :param expected: results of another program for the same inputs, by name; they are judged in the same way
+        :param entry: name of the entry that was run; None: the first
+        :param state: for each port that the executor keeps, by name: its value before the run, and its value after the run
         :raises FailedPrecondition: the plan was made with ``keep_graph=False``
         :raises Unimplemented: the entry runs after another one, or an operation has no form in f64
         """
@@ -386,10 +399,10 @@ class Plan:
         return number
 
     def choose_bucket(self, entry: str, sizes: Mapping[str, int]) -> int:
-        """The number of the smallest bucket of an entry that sizes of symbols fit into.
+        """The number of the smallest bucket of an entry into which these sizes of symbols fit.
 
         :raises OutOfRange: a size is below the symbol's minimum, or larger than the largest bucket
-        :raises InvalidArgument: a size is missing, or of a symbol that the entry does not depend on
+        :raises InvalidArgument: a size is missing, or the entry does not depend on a symbol
         """
         rows: Sequence[Any] = [new("symbol_size", symbol=name, size=size) for name, size in sizes.items()]
         number: int = clib.shw_plan_choose_bucket(self._handle, entry, rows)

@@ -14,11 +14,11 @@ from .errors import Error
 
 
 class Group:
-    """Ranks that a body exchanges data with: one of the region's attribute ``groups``, lent for the call.
+    """Ranks that the body of a region exchanges data with: one group of the region's attribute ``groups``. It is valid only during the body's call.
 
-    Methods take anything that :func:`shardwise.tensor` takes, and return a new tensor when the exchange is done. Members count along dim 0, in
-    the order of their numbers. All members call the same methods with the same shapes and types in the same order. What a method raises ends the
-    run on every rank, and comes back from the run.
+    Methods take anything that :func:`shardwise.tensor` takes. They return a new tensor when the exchange is done. Parts of several members lie one
+    after another along dim 0, in the order of the members' numbers. All members must call the same methods, with the same shapes and types, in the
+    same order. If a method raises, the run ends on every rank, and raises the same error.
     """
 
     def __init__(self, handle: Any) -> None:
@@ -26,20 +26,25 @@ class Group:
         self.size: int = clib.shw_group_size(handle)
         """Number of members."""
         self.member: int = clib.shw_group_member(handle)
-        """This rank's number among them."""
+        """This rank's number among the members."""
 
     def all_gather(self, value: Any) -> Tensor:
-        """What all members give, one after another."""
+        """The tensors of all members, one after another along dim 0."""
         given = _rows(value)
         return self._exchange(clib.shw_group_all_gather, given, (self.size * given.shape[0], *given.shape[1:]), math.prod(given.shape))
 
     def all_to_all(self, value: Any) -> Tensor:
-        """Dim 0 is cut into equal parts, one for each member; the parts that the members have for this one, one after another."""
+        """Cuts dim 0 into equal parts, one for each member, and sends each member its part. Returns the parts that the members sent to this one,
+        one after another."""
         given = _rows(value)
         return self._exchange(clib.shw_group_all_to_all, given, given.shape, math.prod(given.shape) // self._part(given))
 
     def all_to_all_v(self, value: Any, send_counts: Sequence[int], receive_counts: Sequence[int]) -> Tensor:
-        """The same with parts of different sizes: how many rows of dim 0 go to each member, and come from each."""
+        """As :meth:`all_to_all`, with parts of different sizes.
+
+        :param send_counts: the number of rows of dim 0 that go to each member
+        :param receive_counts: the number of rows that come from each member
+        """
         given = _rows(value)
         sends, expects = [int(n) for n in send_counts], [int(n) for n in receive_counts]
         if len(sends) != self.size or len(expects) != self.size or min(sends + expects) < 0 or sum(sends) != given.shape[0]:
@@ -52,12 +57,13 @@ class Group:
         return _made(received, given, shape)
 
     def all_reduce(self, value: Any, reduction: str = "sum") -> Tensor:
-        """The reduction of what all members give: "sum", "avg", "max", "min" or "product"."""
+        """Reduces the tensors of all members, element by element: "sum", "avg", "max", "min" or "product"."""
         given = tensor(value)
         return self._exchange(clib.shw_group_all_reduce, given, given.shape, math.prod(given.shape), reduction)
 
     def reduce_scatter(self, value: Any, reduction: str = "sum") -> Tensor:
-        """Dim 0 is cut into equal parts; this member's part, reduced over what all members give."""
+        """Reduces the tensors of all members as :meth:`all_reduce` does, and cuts dim 0 of the result into equal parts, one for each member. Returns
+        this member's part."""
         given = _rows(value)
         shape = (given.shape[0] // self._part(given), *given.shape[1:])
         return self._exchange(clib.shw_group_reduce_scatter, given, shape, math.prod(shape), reduction)
@@ -94,7 +100,7 @@ def _call(call: Callable[..., None], *arguments: Any) -> None:
         raise
 
 
-_FROM_GROUP = "_from_group"  # the run raises the same: on this rank, or on the one where it began
+_FROM_GROUP = "_from_group"  # marks errors that the run raises itself, on this rank or on the rank where they began
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,23 +110,24 @@ class RegionCall:
     region: str
     rank: int
     coordinates: tuple[int, ...]
-    """Of the rank along the mesh axes."""
+    """Coordinates of the rank along the mesh axes."""
     mesh: tuple[int, ...]
     """Sizes of the mesh axes."""
     outputs: Sequence[tuple[tuple[int, ...], DType] | None]
-    """Shape and dtype of each result; None: it is absent, or not needed."""
+    """Shape and dtype of each result; None: the result is absent or not needed."""
     groups: Sequence[Group] = ()
-    """Of the attribute ``groups``, in its order."""
+    """The groups of the attribute ``groups``, in the same order."""
 
 
 Body = Callable[..., Any]
-"""A function of a :class:`RegionCall` and this rank's pieces of the operands (read-only copies; None where one is absent), which returns this
-rank's piece of the result, or a list of them: anything that :func:`shardwise.tensor` takes. Ranks call it from threads of their own. Equal
-inputs must give equal results. It must not call the library, but for the methods of its groups."""
+"""A function that computes a region on one rank. Its arguments are a :class:`RegionCall` and this rank's pieces of the operands: read-only copies;
+None for an operand that is absent. It returns this rank's piece of the result, or a list of pieces if there are several results: anything that
+:func:`shardwise.tensor` takes. Each rank calls it from a thread of its own. Equal inputs must give equal results. It must not call the library,
+except for the methods of its groups."""
 
 
 class Bodies:
-    """The bodies of a plan's regions, and what one of them raised."""
+    """The bodies of a plan's regions, and the exception that one of them raised."""
 
     def __init__(self, bodies: Mapping[str, Body]) -> None:
         self._bodies = dict(bodies)
@@ -128,7 +135,7 @@ class Bodies:
 
     @property
     def error(self) -> BaseException | None:
-        """What a body raised: callbacks.i keeps it, because no exception may pass through C."""
+        """The exception that a body raised. callbacks.i stores it here, because no exception may pass through C."""
         return self._error
 
     @error.setter
@@ -156,10 +163,10 @@ class Bodies:
         return data
 
     def records(self) -> list[Any]:
-        """Their records, for options."""
+        """The bodies as records of the C interface, for executor options."""
         return [new("region", name=name, run=self) for name in self._bodies]
 
     def take_error(self) -> BaseException | None:
-        """What a body raised; then it is forgotten."""
+        """Returns the exception that a body raised, if any, and clears it."""
         error, self._error = self._error, None
         return error

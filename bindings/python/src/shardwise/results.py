@@ -1,4 +1,4 @@
-"""What runs give."""
+"""Results of runs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Results(Mapping[str, Any]):
-    """The outputs of a run: a mapping from names ("loss" or "output.loss") to tensors, which also takes positions.
+    """The outputs of a run: a mapping from names ("loss" or "output.loss") to tensors. Positions can be used in place of names.
 
-    An output is None where it is never computed: the gradient of an input that has none.
+    An output that is never computed is None: the gradient of an input that has no gradient.
     """
 
     __slots__ = ("_names", "_values")
@@ -50,7 +50,7 @@ class Results(Mapping[str, Any]):
 
 
 class Sharded(tuple[Any, ...]):
-    """The pieces of a tensor on the local ranks: an input or output of runs that stays where it is."""
+    """The pieces of a tensor on the local ranks: an input or output of runs that stays in the ranks' memory."""
 
     executor: Executor
     port: int
@@ -62,11 +62,11 @@ class Sharded(tuple[Any, ...]):
         return made
 
     def local(self) -> list[Tensor]:
-        """The pieces of this process's ranks, as copies."""
+        """Copies of the pieces of this process's ranks."""
         return [self.executor._runner.piece(piece) for piece in self]
 
     def gather(self) -> Tensor:
-        """The whole tensor, a copy.
+        """A copy of the whole tensor.
 
         :raises InvalidArgument: not all ranks are in this process
         """

@@ -20,11 +20,11 @@ NATIVE = clib._clib.Run
 
 
 class Run:
-    """A run that :meth:`Executor.start` started, used like a :class:`concurrent.futures.Future`; :meth:`future` gives a real one. Any thread may
-    use it.
+    """A run that :meth:`Executor.start` started. It has the methods of a :class:`concurrent.futures.Future`; :meth:`future` returns a real one.
+    Any thread may use it.
 
-    ``await run`` gives its results in asyncio. Dropping it does not stop the run; :meth:`Executor.abort` stops all that are in flight. Results
-    may be read after the executor was closed, which waits for the run.
+    In asyncio, ``await run`` returns the results. Dropping this object does not stop the run; :meth:`Executor.abort` stops all runs in flight.
+    Results can still be read after the executor was closed, because closing waits for the run.
     """
 
     def __init__(self, executor: Executor, native: Any, gather: bool, finish: Callable[[list[Any]], Results]) -> None:
@@ -37,17 +37,17 @@ class Run:
         self._error: BaseException | None = None
 
     def done(self) -> bool:
-        """Whether the run has ended, with success or not. Does not wait."""
+        """Whether the run has ended, successfully or not. Does not wait."""
         return self._is_known() or bool(self._native.done())
 
     def result(self, timeout: float | None = None) -> Results:
-        """Waits for the run, and gives its outputs: the same object each time.
+        """Waits for the run, and returns its outputs: the same object each time.
 
         :param timeout: in seconds; None: no limit
-        :raises TimeoutError: the run has not ended in this time; it goes on
-        :raises Cancelled: it was stopped
-        :raises Error: why it, or an earlier run in flight, failed; what a body of a manual region raised comes back as it is
-        :raises KeyboardInterrupt: Ctrl-C; the run goes on
+        :raises TimeoutError: the run has not ended within this time; it continues
+        :raises Cancelled: the run was stopped
+        :raises Error: this run, or an earlier run in flight, failed. If the body of a manual region raised an exception, that exception is raised
+        :raises KeyboardInterrupt: Ctrl-C; the run continues
         """
         error = self.exception(timeout)
         if error is not None:
@@ -56,9 +56,9 @@ class Run:
         return self._results
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Waits as :meth:`result` does, and gives the error that it raises; None: the run ended well.
+        """Waits for the run, and returns the exception that :meth:`result` would raise; None if the run succeeded.
 
-        :raises TimeoutError: the run has not ended in this time
+        :raises TimeoutError: the run has not ended within this time
         """
         if not self._is_known():
             self._wait(timeout)
@@ -68,8 +68,8 @@ class Run:
         return self._error
 
     def add_done_callback(self, call: Callable[[Run], object]) -> None:
-        """Calls ``call(run)`` once when the run has ended: from a thread that serves all callbacks, one after another, or at once if it has
-        ended. What it raises is logged, under "shardwise".
+        """Calls ``call(run)`` once when the run has ended. If it has ended already, the call takes place at once. Otherwise a thread makes it that
+        serves all callbacks, one after another. If the callback raises, the exception is logged under "shardwise".
         """
         told = functools.partial(_tell, call, self)
         if self.done():
@@ -79,7 +79,7 @@ class Run:
             self._native.notify(told)
 
     def future(self) -> concurrent.futures.Future[Results]:
-        """The run as a future of :mod:`concurrent.futures`, for ``wait``, ``as_completed`` and ``asyncio.wrap_future``. It cannot be cancelled."""
+        """A future of :mod:`concurrent.futures` for this run, for ``wait``, ``as_completed`` and ``asyncio.wrap_future``. It cannot be cancelled."""
         made: concurrent.futures.Future[Results] = concurrent.futures.Future()
         made.set_running_or_notify_cancel()
 
@@ -148,14 +148,14 @@ class Dispatcher:
         self._thread: threading.Thread | None = None
 
     def ensure(self) -> None:
-        """Starts the thread with the first callback."""
+        """Starts the thread, unless it runs already."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name="shardwise callbacks", daemon=True)
                 self._thread.start()
 
     def stop(self) -> None:
-        """At the end of the process, when all runs have ended: serves what is left."""
+        """Makes the remaining callbacks, then ends the thread: at the end of the process, when all runs have ended."""
         if self._thread is not None:
             NATIVE.close_queue()
             self._thread.join()

@@ -18,9 +18,9 @@ class Dim:
 
     @staticmethod
     def parse(text: str) -> Dim:
-        """Reads what the library writes: ``"2*cache+-1"``.
+        """Reads an expression in the library's notation: ``"2*cache+-1"``.
 
-        :raises ValueError: it is no such sum
+        :raises ValueError: the text is not a sum of integers and integers times symbols
         """
         made = Dim({})
         for term in text.replace(" ", "").split("+"):
@@ -34,7 +34,7 @@ class Dim:
         return made
 
     def at(self, sizes: Mapping[str, int]) -> int:
-        """The number at these sizes of the symbols."""
+        """The value of the expression at these sizes of the symbols."""
         return self.constant + sum(factor * sizes[name] for name, factor in self.factors.items())
 
     def __add__(self, other: Dim | int) -> Dim:
@@ -85,16 +85,16 @@ Size = int | Dim | str
 
 
 def is_symbolic(sizes: Iterable[object]) -> bool:
-    """Whether a size depends on a symbol."""
+    """Whether one of the sizes depends on a symbol."""
     return any(isinstance(size, (Dim, str)) for size in sizes)
 
 
 def write_sizes(sizes: Iterable[Size]) -> str:
-    """Sizes as the library reads them: ``"[1,2*cache]"``."""
+    """Writes sizes in the library's notation: ``"[1,2*cache]"``."""
     return "[" + ",".join(str(size).replace(" ", "") for size in sizes) + "]"
 
 
 def parse_sizes(text: str) -> Sequence[Dim]:
-    """The sizes in ``"[1,2*cache]"``."""
+    """Reads sizes in the library's notation: ``"[1,2*cache]"``."""
     inside = text.strip("[]")
     return [Dim.parse(part) for part in inside.split(",")] if inside else []

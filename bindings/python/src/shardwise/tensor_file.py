@@ -20,9 +20,9 @@ NAMES = {"F64": DType.f64, "F32": DType.f32, "F16": DType.f16, "BF16": DType.bf1
 
 
 def load_tensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, by name. They are read when they are used: the file is mapped into memory.
+    """The tensors of a safetensors file, by name. The file is mapped into memory, so a tensor is read only when it is used.
 
-    :raises DataLoss: the file is damaged, or not of this format
+    :raises DataLoss: the file is damaged, or is not a safetensors file
     :raises Unimplemented: a tensor has a dtype that the library does not have
     """
     with open(path, "rb") as file:
@@ -32,7 +32,7 @@ def load_tensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
 
 
 def parse_tensors(data: memoryview, what: str) -> dict[str, Tensor]:
-    """The tensors in the bytes of a safetensors file, which they share."""
+    """The tensors in the bytes of a safetensors file. They share the memory of the bytes."""
     from .errors import DataLoss
 
     size = len(data)
@@ -60,8 +60,8 @@ def _tensor(name: str, row: Mapping[str, Any], data: memoryview) -> Tensor:
 
 
 def match(plan: Plan, numbers: Any, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those of a file's tensors that these ports take, by port name. A port without a name, ``input.0``, takes the file's ``input.*`` in the
-    order of names; complex numbers are pairs in the last dim."""
+    """The tensors of a file that these ports take, by port name. A port without a name, such as ``input.0``, takes the tensor at its position among
+    the file's tensors ``input.*``, sorted by name. Complex numbers are stored as pairs in the last dim."""
     found = {}
     for number in numbers:
         port = plan.ports[number]

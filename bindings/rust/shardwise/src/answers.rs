@@ -1,4 +1,4 @@
-//! What a planner answers: why, what else, and at what price.
+//! Answers of a planner: explanations, comparisons, and alternatives with their costs.
 
 use shardwise_sys as sys;
 
@@ -13,13 +13,13 @@ handle! {
 record! {
     /// A node that differs.
     ComparisonNode<'a>, shw_comparison_node(raw) {
-        /// In both plans, or in one.
+        /// Its name, by which nodes of the two plans are matched.
         name: &'a str,
-        /// Layout of its result; "" if that does not differ.
+        /// Layout of its result in the first plan; "" if `difference` is not of the result.
         from: &'a str,
-        /// Likewise.
+        /// Layout of its result in the second plan; "" likewise.
         to: &'a str,
-        /// In what it differs.
+        /// How the node differs.
         difference: Difference,
     }
 }
@@ -37,9 +37,9 @@ impl Comparison {
     }
 
     texts! {
-        /// As one JSON object.
+        /// The comparison as one JSON object.
         to_json = shw_comparison_to_json;
-        /// For a person.
+        /// The comparison as text for a person.
         to_text = shw_comparison_to_text;
     }
 }
@@ -56,27 +56,28 @@ record! {
         node: &'a str,
         /// Its operation.
         op: &'a str,
-        /// "": none
+        /// Module that the node is part of; "": none.
         module_path: &'a str,
-        /// That was chosen: "(S(0)R, RS(1)) -> S(0)S(1)".
+        /// The chosen strategy: "(S(0)R, RS(1)) -> S(0)S(1)".
         strategy: &'a str,
         /// Forward or backward.
         phase: Phase,
-        /// Of the plan.
+        /// The plan's objective equals its bound.
         proven: bool,
-        /// Of the node.
+        /// Cost of the node's kernel.
         compute_us: f64,
-        /// Of the edges into it.
+        /// Cost of communication on the edges into the node.
         communication_us: f64,
-        /// Likewise.
+        /// Transition cost of the edges into the node.
         transition_us: f64,
-        /// Of the plan.
+        /// Objective of the plan.
         objective_us: f64,
-        /// Of the plan.
+        /// Lower bound of the plan.
         bound_us: f64,
-        /// The cheapest alternative that was not chosen.
+        /// The cheapest alternative that was not chosen; none: there is none, or it was not found
+        /// in time.
         second_best: Option<usize>,
-        /// Of the plan, simulated, with `Overlap::Simulated`; else 0.
+        /// Simulated step of the plan, with `Overlap::Simulated`; else 0.
         step_us: f64,
     }
 }
@@ -84,29 +85,30 @@ record! {
 record! {
     /// A layout that the node's result could have.
     ExplanationAlternative<'a>, shw_explanation_alternative(raw) {
-        /// "S(0)R"
+        /// The layout: "S(0)R".
         layout: &'a str,
-        /// By the plan.
+        /// The plan has this layout.
         chosen: bool,
-        /// The plan was solved again with this layout; only then the fields from `possible` on are set.
+        /// The plan was solved again with this layout pinned. Only then the fields from `possible`
+        /// on are set.
         forced: bool,
-        /// Of the node that have this layout.
+        /// Number of strategies of the node that have this layout.
         num_strategies: usize,
-        /// Lower bound of all plans that have it; infinity: no plan has it.
+        /// Lower bound of all plans that have this layout; infinity: no plan has it.
         floor_us: f64,
-        /// False: no plan has it.
+        /// False: no plan has this layout.
         possible: bool,
         /// The objective equals the bound.
         proven: bool,
-        /// Of the best plan that has it.
+        /// Objective of the best plan that has this layout.
         objective_us: f64,
-        /// Likewise.
+        /// Lower bound of the plans that have this layout, from that solve.
         bound_us: f64,
-        /// Of the node in that plan.
+        /// Strategy of the node in that plan.
         strategy: &'a str,
-        /// Whose strategy differs there.
+        /// Number of nodes whose strategy differs in that plan.
         changed_nodes: usize,
-        /// Of that plan, simulated, with `Overlap::Simulated`; else 0.
+        /// Simulated step of that plan, with `Overlap::Simulated`; else 0.
         step_us: f64,
     }
 }
@@ -114,13 +116,13 @@ record! {
 record! {
     /// A strategy of the node.
     ExplanationStrategy<'a>, shw_explanation_strategy(raw) {
-        /// "(S(0)R, RS(1)) -> S(0)S(1)"
+        /// Its name: "(S(0)R, RS(1)) -> S(0)S(1)".
         name: &'a str,
-        /// By the plan.
+        /// The plan has this strategy.
         chosen: bool,
-        /// Of the node.
+        /// Cost of the node's kernel.
         compute_us: f64,
-        /// Lower bound of all plans that have it; infinity: no plan has it.
+        /// Lower bound of all plans that have this strategy; infinity: no plan has it.
         floor_us: f64,
     }
 }
@@ -128,19 +130,19 @@ record! {
 record! {
     /// An edge of the graph, and the layout change on it.
     ExplanationEdge<'a>, shw_explanation_edge(raw) {
-        /// Node.
+        /// Name of the node that gives the value.
         producer: &'a str,
-        /// Node.
+        /// Name of the node that uses the value.
         consumer: &'a str,
-        /// Of the consumer.
+        /// Number of the consumer's operand.
         operand: usize,
         /// Layout of the producer's result.
         from: &'a str,
         /// Layout that the consumer needs.
         to: &'a str,
-        /// Of the change.
+        /// Cost of communication of the layout change.
         communication_us: f64,
-        /// Likewise.
+        /// Transition cost of the layout change.
         transition_us: f64,
     }
 }
@@ -168,46 +170,49 @@ impl Explanation {
     }
 
     texts! {
-        /// As one JSON object.
+        /// The explanation as one JSON object.
         to_json = shw_explanation_to_json;
-        /// For a person.
+        /// The explanation as text for a person.
         to_text = shw_explanation_to_text;
     }
 }
 
 handle! {
-    /// What a whole plan pays for, and how far prices may change before another one is better. Immutable.
+    /// The costs of a whole plan, and how far prices may change before another plan is better.
+    /// Immutable.
     PlanExplanation, shw_plan_explanation, shw_plan_explanation_destroy, { Send, Sync }
 }
 
 record! {
     /// Costs, and how far prices may change.
     PlanExplanationSummary, shw_plan_explanation_summary(raw) {
-        /// Of the plan.
+        /// Objective of the plan.
         objective_us: f64,
-        /// Of kernels.
+        /// Cost of kernels.
         compute_us: f64,
-        /// Of layout changes.
+        /// Cost of communication for layout changes.
         communication_us: f64,
-        /// Likewise.
+        /// Transition cost of layout changes.
         transition_us: f64,
-        /// Proven.
+        /// Proven lower bound of all plans.
         bound_us: f64,
-        /// That communicate.
+        /// Number of edges that communicate.
         num_paying_edges: usize,
         /// The objective equals the bound.
         proven: bool,
         /// False: a solve ended without proof; the range of factors may be smaller.
         factor_exact: bool,
-        /// The plan stays optimal while all communication costs are multiplied by a factor from here …
+        /// The plan stays optimal while all prices of communication are multiplied by a factor in a
+        /// range. This is the start of the range.
         factor_from: f64,
-        /// … to here.
+        /// The end of the range. 1024: larger factors were not examined.
         factor_to: f64,
-        /// The plan is optimal for limits from its own peak …
+        /// The plan is optimal for memory limits in a range. The range starts at the plan's own
+        /// peak; 0 without a limit.
         memory_from_bytes: f64,
-        /// … up to this one.
+        /// The end of that range; infinity without a limit.
         memory_to_at_least_bytes: f64,
-        /// Here a cheaper plan fits; infinity: at no limit.
+        /// At this limit a cheaper plan fits; infinity: at no limit.
         memory_to_below_bytes: f64,
         /// False: a solve ended without proof; the range of limits may be smaller.
         memory_exact: bool,
@@ -217,35 +222,36 @@ record! {
 record! {
     /// A plan that is better outside the range of factors. Costs are at today's prices.
     PlanExplanationRival, shw_plan_explanation_rival(raw) {
-        /// Where it ties: an end of the range.
+        /// The factor at which both plans cost the same: an end of the range.
         factor: f64,
-        /// Of kernels.
+        /// Cost of kernels.
         compute_us: f64,
-        /// Of layout changes.
+        /// Cost of communication for layout changes.
         communication_us: f64,
-        /// Likewise.
+        /// Transition cost of layout changes.
         transition_us: f64,
-        /// Whose strategy differs there.
+        /// Number of nodes whose strategy differs in that plan.
         changed_nodes: usize,
     }
 }
 
 record! {
-    /// Edges that are alike.
+    /// Edges that are alike: the same operations and layouts, into modules whose paths differ only
+    /// in numbers.
     PlanExplanationGroup<'a>, shw_plan_explanation_group(raw) {
-        /// Of the consumers, with numbers as *.
+        /// Module path of the consumers, with numbers as *.
         module_path: &'a str,
-        /// Operation.
+        /// Operation of the node that gives the value.
         producer: &'a str,
-        /// Operation.
+        /// Operation of the node that uses the value.
         consumer: &'a str,
         /// Layout of the producer's result.
         from: &'a str,
         /// Layout that the consumer needs.
         to: &'a str,
-        /// Of edges.
+        /// Number of edges.
         count: usize,
-        /// Of all.
+        /// Cost of communication of all edges together.
         communication_us: f64,
     }
 }
@@ -264,18 +270,18 @@ impl PlanExplanation {
         /// The plans that are better outside the range of factors.
         rivals: PlanExplanationRival =
             shw_plan_explanation_num_rivals, shw_plan_explanation_get_rival, shw_plan_explanation_rival_init;
-        /// The edges that pay most, the dearest first.
+        /// The edges with the highest costs of communication, the most expensive first.
         edges: ExplanationEdge<'_> =
             shw_plan_explanation_num_edges, shw_plan_explanation_get_edge, shw_explanation_edge_init;
-        /// Groups of all edges that communicate, the dearest first.
+        /// All edges that communicate, in groups; the most expensive group first.
         groups: PlanExplanationGroup<'_> =
             shw_plan_explanation_num_groups, shw_plan_explanation_get_group, shw_plan_explanation_group_init;
     }
 
     texts! {
-        /// As one JSON object.
+        /// The explanation as one JSON object.
         to_json = shw_plan_explanation_to_json;
-        /// For a person.
+        /// The explanation as text for a person.
         to_text = shw_plan_explanation_to_text;
     }
 }
@@ -288,11 +294,11 @@ handle! {
 record! {
     /// The cheapest placement under one memory limit; with `Overlap::Simulated`, the fastest found.
     ParetoPoint, shw_pareto_point(raw) {
-        /// 0: none.
+        /// The memory limit; 0: none.
         limit_bytes: i64,
-        /// Of one rank, as the planner counts it.
+        /// Memory peak of one rank, as the planner counts it.
         peak_bytes: i64,
-        /// That the lowered program needs; 0: not known.
+        /// Memory that the lowered program needs; 0: not known.
         program_bytes: i64,
         /// Modelled cost of a step.
         objective_us: f64,
@@ -300,23 +306,23 @@ record! {
         bound_us: f64,
         /// The objective equals the bound.
         proven: bool,
-        /// Saved if the limit were one GiB higher, at the margin.
+        /// Time saved if the limit were one GiB higher, at the margin.
         price_us_per_gib: f64,
-        /// Simulated, with `Overlap::Simulated`; else 0.
+        /// Simulated step, with `Overlap::Simulated`; else 0.
         step_us: f64,
     }
 }
 
 impl Pareto {
     rows! {
-        /// The points; number 0 has the most memory and is the fastest.
+        /// The points. Number 0 needs the most memory and is the fastest.
         points: ParetoPoint = shw_pareto_num_points, shw_pareto_get_point, shw_pareto_point_init;
     }
 
     texts! {
-        /// As one JSON object.
+        /// The points as one JSON object.
         to_json = shw_pareto_to_json;
-        /// For a person.
+        /// The points as text for a person.
         to_text = shw_pareto_to_text;
         /// A chart, as an SVG document.
         to_svg = shw_pareto_to_svg;
@@ -324,44 +330,45 @@ impl Pareto {
 }
 
 handle! {
-    /// A model planned by well-known recipes, beside the optimum. Immutable.
+    /// Plans of a model by well-known recipes, compared with the optimum. Immutable.
     Recipes, shw_recipes, shw_recipes_destroy, { Send, Sync }
 }
 
 record! {
-    /// One plan: figures of one rank, 0 where there is none.
+    /// One plan. Figures are of one rank; all are 0 if there is no plan.
     RecipesRow<'a>, shw_recipes_row(raw) {
-        /// "fsdp".
+        /// Name of the recipe: "fsdp".
         name: &'a str,
-        /// What it is.
+        /// Title for a person.
         title: &'a str,
         /// Why there is no plan; "": there is one.
         why_not: &'a str,
-        /// From the optimum, in a line.
+        /// How the plan differs from the optimum, in one line; "": this is the optimum.
         difference: &'a str,
         /// Where the plan comes from.
         kind: RecipeKind,
-        /// The cheapest of its kind.
+        /// The plan is proven to be the cheapest of its kind.
         proven: bool,
-        /// Simulated faster than the optimum, whose price does not know what a schedule hides.
+        /// The simulated step is shorter than that of the optimum. This is possible only if the
+        /// optimum is the cheapest placement: prices count communication that a schedule hides.
         ahead: bool,
-        /// Simulated.
+        /// Simulated step.
         step_us: f64,
-        /// Of kernels.
+        /// Time of kernels.
         compute_us: f64,
         /// Communication that compute waits for.
         exposed_us: f64,
         /// The objective: one operation after another.
         price_us: f64,
-        /// Of memory.
+        /// Memory peak.
         peak_bytes: i64,
-        /// Sent.
+        /// Bytes sent.
         wire_bytes: i64,
-        /// Of all kinds.
+        /// Number of collectives, of all kinds.
         num_collectives: u64,
-        /// Nodes that cannot do what the recipe says.
+        /// Number of nodes that cannot follow the recipe; the planner chose their layouts.
         num_free: u64,
-        /// Nodes of the foreign plan that the graph does not have.
+        /// Number of nodes of the foreign plan that the graph does not have.
         num_unknown: u64,
     }
 }
@@ -373,9 +380,9 @@ impl Recipes {
     }
 
     texts! {
-        /// As one JSON object.
+        /// The rows as one JSON object.
         to_json = shw_recipes_to_json;
-        /// For a person.
+        /// The rows as text for a person.
         to_text = shw_recipes_to_text;
         /// A chart, as an SVG document.
         to_svg = shw_recipes_to_svg;

@@ -1,4 +1,4 @@
-//! How long a plan's steps take, and collectives.
+//! Measures how long the steps of a plan take, and how long collectives take.
 
 use shardwise_sys as sys;
 
@@ -10,24 +10,25 @@ use crate::{Blob, Context, DeviceKind, Dtype, Plan, Result};
 /// Options of [`Plan::bench`].
 #[derive(Clone, Debug, Default)]
 pub struct BenchOptions<'a> {
-    /// None: the plan's first.
+    /// Name of the entry; None: the plan's first.
     pub entry: Option<&'a str>,
-    /// None: the CPU.
+    /// The kind of device that the ranks run on; None: the CPU.
     pub device: Option<DeviceKind>,
-    /// Runs that are not counted; None: 2.
+    /// Number of runs before those that are timed; None: 2.
     pub warm_up: Option<i32>,
-    /// Runs that are; None: 10.
+    /// Number of runs that are timed; None: 10.
     pub repeats: Option<i32>,
-    /// A table for a person, in place of JSON.
+    /// The result is a table for a person instead of JSON.
     pub as_text: bool,
-    /// Only runs as a whole, with nothing timed inside them.
+    /// Times only whole runs, not the kernels inside them.
     pub whole: bool,
-    /// As CUDA graphs, which are timed as a whole.
+    /// Launches runs as CUDA graphs, and times only whole runs.
     pub graphs: bool,
 }
 
 impl Plan {
-    /// Times an entry on virtual ranks, kernel by kernel, beside its matrix products alone.
+    /// Times an entry on virtual ranks in this process, kernel by kernel, on made-up inputs. For
+    /// comparison, its matrix products alone are timed too.
     pub fn bench(&self, options: &BenchOptions<'_>) -> Result<String> {
         let mut strings = Strings::default();
         let mut raw = init(sys::shw_bench_options_init);
@@ -51,31 +52,31 @@ impl Plan {
 /// Options of [`Context::bench_collectives`].
 #[derive(Clone, Debug, Default)]
 pub struct CollectiveBenchOptions<'a> {
-    /// Of the ranks, outermost axis first; empty: one rank.
+    /// The mesh of the ranks, outermost axis first; empty: one rank.
     pub mesh: &'a [(&'a str, i64)],
-    /// Axes along which ranks communicate; empty: all.
+    /// The axes along which the ranks communicate; empty: all.
     pub group: &'a [&'a str],
-    /// Of the elements; None: f32.
+    /// Type of the elements; None: f32.
     pub dtype: Option<Dtype>,
-    /// The smallest size; None: 1 KiB.
+    /// The smallest size in bytes; None: 1 KiB.
     pub min_bytes: Option<i64>,
-    /// The largest; None: 4 MiB.
+    /// The largest size in bytes; None: 4 MiB.
     pub max_bytes: Option<i64>,
-    /// From one size to the next; None: 4.
+    /// The factor from one size to the next; None: 4.
     pub factor: Option<i64>,
-    /// None: the CPU.
+    /// The kind of device that the ranks run on; None: the CPU.
     pub device: Option<DeviceKind>,
-    /// Launches that are not counted; None: 5.
+    /// Number of launches before those that are timed; None: 5.
     pub warm_up: Option<i32>,
-    /// Launches that are; None: 20.
+    /// Number of launches that are timed; None: 20.
     pub repeats: Option<i32>,
-    /// The tables of nccl-tests, in place of JSON.
+    /// The result is the tables that nccl-tests prints, instead of JSON.
     pub as_text: bool,
 }
 
 impl Context {
-    /// Times each collective between ranks in this process, by size, as nccl-tests does, and
-    /// compares each element of the results with what it must be.
+    /// Times each collective between ranks in this process, at a series of sizes, as nccl-tests
+    /// does. Compares each element of the results with its expected value.
     #[track_caller]
     pub fn bench_collectives(&self, options: &CollectiveBenchOptions<'_>) -> Result<String> {
         let mut strings = Strings::default();

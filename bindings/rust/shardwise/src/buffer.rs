@@ -15,9 +15,10 @@ use crate::tensor::num_elements;
 use crate::usage::Usage;
 use crate::{Code, Device, Dtype, Element, Error, Result, TensorView};
 
-/// A tensor, or one rank's piece of one, in a device's memory. Handles of state and of outputs that
-/// overwrite inputs are of the same memory. The host reads and writes between runs: otherwise calls
-/// fail with [`Code::FailedPrecondition`].
+/// A tensor, or one rank's piece of a tensor, in a device's memory. Several handles may have the
+/// same memory: those of state, and of outputs that overwrite inputs. Read and write buffers on the
+/// host only between runs. While a run uses a buffer, such calls fail with
+/// [`Code::FailedPrecondition`].
 pub struct Buffer {
     raw: NonNull<sys::shw_buffer>,
     usage: Arc<Usage>,
@@ -76,8 +77,8 @@ impl Buffer {
         Ok(Self::own(raw, device.keep()))
     }
 
-    /// The elements of `owner` in place, without a copy. It is dropped when neither this buffer nor a
-    /// run uses it any more, on whichever thread that is.
+    /// A buffer on the elements of `owner`, without a copy. `owner` is dropped when neither this
+    /// buffer nor a run uses it any more. This may happen on any thread.
     ///
     /// ```
     /// # use shardwise::{Buffer, Context, Device};
@@ -166,7 +167,7 @@ impl Buffer {
         Ok(values)
     }
 
-    /// The same into memory of the caller, of exactly as many elements.
+    /// Copies its elements, row-major, into memory of the caller that has exactly as many elements.
     pub fn read_into<T: Element>(&self, values: &mut [T]) -> Result<()> {
         self.check_element::<T>()?;
         let (data, size) = (values.as_mut_ptr().cast::<c_void>(), std::mem::size_of_val(values));
@@ -176,7 +177,7 @@ impl Buffer {
         check(unsafe { sys::shw_buffer_read(self.as_ptr(), data, size) })
     }
 
-    /// A copy of its bytes, row-major: for dtypes that Rust has no type for.
+    /// A copy of its bytes, row-major. Use it for dtypes that Rust has no type for.
     pub fn read_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![0u8; num_elements(self.dims()?)? * self.dtype()?.size()];
         let uses = self.usage.lock();
@@ -186,7 +187,7 @@ impl Buffer {
         Ok(bytes)
     }
 
-    /// Overwrites its elements, from row-major ones.
+    /// Overwrites its elements with elements in row-major order.
     pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
         self.check_element::<T>()?;
         let (data, size) = (values.as_ptr().cast::<c_void>(), std::mem::size_of_val(values));
@@ -194,7 +195,7 @@ impl Buffer {
         self.while_idle(|raw| unsafe { sys::shw_buffer_write(raw, data, size) })
     }
 
-    /// The same from bytes.
+    /// Overwrites its elements with bytes in row-major order.
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
         // SAFETY: as above.
         self.while_idle(|raw| unsafe { sys::shw_buffer_write(raw, bytes.as_ptr().cast(), bytes.len()) })
@@ -209,7 +210,8 @@ impl Buffer {
         Err(Error::new(Code::InvalidArgument, why))
     }
 
-    /// Calls what writes the buffer, while no run uses it and none can be enqueued.
+    /// Calls a closure that writes the buffer, while no run uses the buffer and none can be
+    /// enqueued.
     pub(crate) fn while_idle(
         &self,
         call: impl FnOnce(*mut sys::shw_buffer) -> *mut sys::shw_status,
@@ -219,7 +221,7 @@ impl Buffer {
         check(call(self.as_ptr()))
     }
 
-    /// Calls what reads buffers, while nobody writes them.
+    /// Calls a closure that reads buffers, while nothing writes them.
     pub(crate) fn all_read<T>(buffers: &[&Buffer], call: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut usages: Vec<_> = buffers.iter().map(|buffer| &buffer.usage).collect();
         usages.sort_by_key(|usage| Arc::as_ptr(usage)); // the order in which everybody locks

@@ -8,12 +8,13 @@ use crate::handle::Keep;
 use crate::Result;
 
 handle! {
-    /// One flag of C.
+    /// The C flag.
     Flag, shw_cancel, shw_cancel_destroy, { Send, Sync }
 }
 
-/// A flag that any thread may raise, for good. Clones are the same flag. Calls that were given it
-/// end within 10 ms, with [`Code::Cancelled`](crate::Code::Cancelled).
+/// A flag that any thread may raise. It cannot be lowered. Clones are the same flag. After it was
+/// raised, calls that were given it end within 10 ms, with
+/// [`Code::Cancelled`](crate::Code::Cancelled).
 #[derive(Clone)]
 pub struct Cancel(Arc<Flag>);
 

@@ -35,24 +35,25 @@ impl Budget {
 /// Which communication counts in the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overlap {
-    /// All of it. The default, but for the optimum of
-    /// [`Planner::compare`](crate::Planner::compare): there it is `Simulated`.
+    /// All communication counts in full. The default, except for the optimum of
+    /// [`Planner::compare`](crate::Planner::compare): its default is `Simulated`.
     None,
-    /// Communication that depends on parameters alone, or that only gradients depend on, with this
-    /// factor: 0, it is free, to 1, none is hidden.
+    /// Communication that depends on parameters alone, or that only gradients depend on, counts
+    /// with this factor: from 0 (it is free) to 1 (it counts in full).
     Prefetch(f64),
-    /// What exceeds the compute next to it: of that this share, in (0, 1].
+    /// Gathers of parameters and reductions of gradients run beside the compute next to them. Only
+    /// what exceeds this share of that compute counts; in (0, 1].
     Bounded(f64),
-    /// All of it, but of several placements that are tried the plan has the one that is the fastest
-    /// in the simulator.
+    /// All communication counts in full. Several placements are tried, and the plan has the one
+    /// with the shortest simulated step.
     Simulated,
 }
 
 /// Options of [`Plan::compile`](crate::Plan::compile), [`Planner::new`](crate::Planner::new) and
 /// [`Search::new`](crate::Search::new). Fields that are not set have the library's defaults.
 ///
-/// Layouts are texts with one placement for each mesh axis: `R` replicated, `S(d)` dim `d` divided,
-/// `P` partial sums: `"S(0)R"`.
+/// Layouts are texts with one placement for each mesh axis, such as `"S(0)R"`. `R`: replicated.
+/// `S(d)`: dim `d` is divided along the axis. `P`: the ranks hold partial sums.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
     flags: u64,
@@ -112,14 +113,14 @@ impl CompileOptions {
         self
     }
 
-    /// Entries to make in place of those of the graph: "step", "forward", "backward", "infer".
+    /// Entries to plan in place of those of the graph: "step", "forward", "backward", "infer".
     #[must_use]
     pub fn entries(mut self, names: &[&str]) -> Self {
         self.entries = names.iter().map(|&name| name.to_owned()).collect();
         self
     }
 
-    /// Sizes of a symbol at which an entry is planned, or every entry that depends on it.
+    /// Sizes of a symbol at which `entry` is planned. None: every entry that depends on the symbol.
     #[must_use]
     pub fn buckets(mut self, entry: Option<&str>, symbol: &str, sizes: &[i64]) -> Self {
         self.buckets.push((entry.map(str::to_owned), symbol.to_owned(), sizes.to_vec()));
@@ -154,15 +155,19 @@ impl CompileOptions {
         self
     }
 
-    /// Constrains the layouts of the nodes that match: a name with wildcards, "module:PATH", "op:NAME",
-    /// joined by `&`. Layouts may be lists, "S(0)R;RR", have "*" for any placement, or be "same".
+    /// Constrains the layouts of the nodes that match `pattern`. A pattern is a name with
+    /// wildcards, "module:PATH" or "op:NAME", or several of these joined by `&`, all of which must
+    /// match.
+    ///
+    /// `layout` may be a list, `"S(0)R;RR"`; may have `*` for any placement, `"S(0)*"`; or may be
+    /// "same": the same layout for all nodes that match.
     #[must_use]
     pub fn pin(mut self, pattern: &str, layout: &str) -> Self {
         self.pins.push((pattern.to_owned(), layout.to_owned()));
         self
     }
 
-    /// Leaves constraints out, by their names in [`Error::conflicts`](crate::Error::conflicts).
+    /// Constraints to leave out, by their names in [`Error::conflicts`](crate::Error::conflicts).
     #[must_use]
     pub fn without(mut self, names: &[&str]) -> Self {
         self.without.extend(names.iter().map(|&name| name.to_owned()));
@@ -176,21 +181,21 @@ impl CompileOptions {
         self
     }
 
-    /// Casts gradients before they are reduced.
+    /// Casts gradients to this dtype before they are reduced.
     #[must_use]
     pub fn grad_reduce_dtype(mut self, dtype: Dtype) -> Self {
         self.grad_reduce_dtype = Some(dtype);
         self
     }
 
-    /// Memory of a rank at every point of a step.
+    /// Memory limit of a rank, in bytes, at every point of a step.
     #[must_use]
     pub fn memory_limit_bytes(mut self, bytes: i64) -> Self {
         self.memory_limit_bytes = bytes;
         self
     }
 
-    /// Bytes of optimizer state for each byte of a parameter, which count in the limit.
+    /// Bytes of optimizer state for each byte of a parameter. They count in the memory limit.
     #[must_use]
     pub fn optimizer_factor(mut self, factor: f64) -> Self {
         self.optimizer_factor = factor;
@@ -204,55 +209,59 @@ impl CompileOptions {
         self
     }
 
-    /// What the backward pass computes again in place of keeping it: "none", "cheap", "selective",
-    /// "full" or "every:2"; "full+gathered" keeps gathered parameters, "full+first-add" the first
-    /// sum of each block; "auto": what the memory limit asks for.
+    /// What the backward pass computes again instead of keeping it: "none", "cheap", "selective",
+    /// "full" or "every:2". "auto": as much as the memory limit requires. With "+gathered"
+    /// appended, gathered parameters are kept. With "+first-add" appended, the first sum in each
+    /// block that adds the block's input is kept.
     #[must_use]
     pub fn recompute(mut self, policy: &str) -> Self {
         self.recompute = Some(policy.to_owned());
         self
     }
 
-    /// What starting collectives early may cost: memory in bytes, 0: 512 MiB; and steps of compute
-    /// between a collective and its first reader, 0: 256.
+    /// Limits for collectives that start early. `bytes`: the memory that they may take in addition;
+    /// 0: 512 MiB. `depth`: the number of compute steps between a collective and the first step
+    /// that reads its result; 0: 256.
     #[must_use]
     pub fn prefetch(mut self, bytes: i64, depth: i64) -> Self {
         (self.prefetch_bytes, self.prefetch_depth) = (bytes, depth);
         self
     }
 
-    /// Products between two reductions of gradients, at most, as far as the schedule puts products
-    /// off; 0: 8.
+    /// The schedule may move products that compute gradients of weights to a later point. This
+    /// limits the number of products between two reductions of gradients, unless the graph itself
+    /// has more. 0: 8.
     #[must_use]
     pub fn products_between_reductions(mut self, count: i64) -> Self {
         self.products_between_reductions = count;
         self
     }
 
-    /// Collectives of one group are fused into buffers of up to so many bytes where that makes the
-    /// simulated step shorter; 0: none are.
+    /// Gathers of parameters, and all-reduces of gradients, in one group of ranks are fused into
+    /// collectives on buffers of at most this many bytes, if that makes the simulated step shorter.
+    /// 0: nothing is fused.
     #[must_use]
     pub fn fuse(mut self, bytes: i64) -> Self {
         self.fuse_bytes = bytes;
         self
     }
 
-    /// Host memory of a rank, where results may wait for the backward pass under recompute "auto";
-    /// 0: none.
+    /// Bytes of host memory of a rank in which results of the forward pass may wait for the
+    /// backward pass, under recompute "auto". 0: none.
     #[must_use]
     pub fn host_memory(mut self, bytes: i64) -> Self {
         self.host_memory_bytes = bytes;
         self
     }
 
-    /// Which communication is hidden.
+    /// Which communication counts in the objective.
     #[must_use]
     pub fn overlap(mut self, overlap: Overlap) -> Self {
         self.overlap = Some(overlap);
         self
     }
 
-    /// After this time the call returns the best placement found so far, unproven.
+    /// After this time the plan gets the best placement found so far, unproven.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
@@ -267,14 +276,15 @@ impl CompileOptions {
         self
     }
 
-    /// Ends the call when the flag is raised.
+    /// A flag that ends the call when it is raised.
     #[must_use]
     pub fn cancel(mut self, flag: &Cancel) -> Self {
         self.cancel = Some(flag.clone());
         self
     }
 
-    /// At most this number of threads. Plans do not depend on it.
+    /// The number of threads, at most. Plans do not depend on it, unless the time limit ends the
+    /// search.
     #[must_use]
     pub fn num_threads(mut self, threads: i32) -> Self {
         self.num_threads = threads;
@@ -302,15 +312,15 @@ impl CompileOptions {
         self
     }
 
-    /// Lets scratch lie in the memory of outputs until they are written: a smaller arena. The memory
-    /// that runs are given for outputs must be aligned to 256 bytes.
+    /// The memory of an output may hold scratch until the output is written, so the arena is
+    /// smaller. Memory that a run is given for an output must be aligned to 256 bytes.
     #[must_use]
     pub fn lend_outputs(mut self) -> Self {
         self.flags |= sys::SHW_COMPILE_LEND_OUTPUTS;
         self
     }
 
-    /// Calls `call` with these options as C takes them, and resumes a panic of the hook.
+    /// Calls `call` with these options as a C struct. If the hook panicked, resumes its panic.
     #[track_caller]
     pub(crate) fn lend<T>(
         &self,
@@ -388,7 +398,7 @@ impl CompileOptions {
     }
 }
 
-/// What options in C point to.
+/// The arrays and strings that the C struct of options points to.
 #[derive(Default)]
 pub(crate) struct Lent {
     pub(crate) strings: Strings,

@@ -1,4 +1,4 @@
-//! Contexts, and what a host gives them: memory, a log, threads.
+//! Contexts, and what a host program can give them: memory, a log, threads.
 
 use std::alloc::Layout;
 use std::os::raw::{c_char, c_void};
@@ -18,10 +18,10 @@ use crate::{LogLevel, Result};
 /// What `allocate` returns must be NULL, or `layout.size()` bytes at a multiple of `layout.align()`
 /// that nobody else uses until `free` takes them back.
 pub unsafe trait Allocator: Send + Sync + 'static {
-    /// Memory of this size and alignment; NULL: there is none.
+    /// Allocates memory of this size and alignment. Returns NULL if there is none.
     fn allocate(&self, layout: Layout) -> *mut u8;
 
-    /// Takes back what `allocate` gave.
+    /// Frees memory that `allocate` returned.
     ///
     /// # Safety
     /// `memory` came from `allocate` with the same layout, and nobody uses it any more.
@@ -31,7 +31,8 @@ pub unsafe trait Allocator: Send + Sync + 'static {
 type LogFn = dyn Fn(LogLevel, &str, &str, i32) + Send + Sync;
 type SubmitFn = dyn Fn(Task) -> std::result::Result<(), Task> + Send + Sync;
 
-/// What the library calls as long as anything of a context lives.
+/// The callbacks of a context. The library may call them as long as any object of the context
+/// lives.
 #[derive(Default)]
 pub(crate) struct Hooks {
     allocator: Option<Box<dyn Allocator>>,
@@ -62,8 +63,9 @@ impl ContextOptions {
         self
     }
 
-    /// Passes lines of the log on: level, message, source file and line. Calls do not overlap, may
-    /// come from any thread, and must not use this crate. A panic in it is dropped.
+    /// A closure that receives each line of the log: level, message, source file and line. Any
+    /// thread may call it, but calls do not overlap. It must not use this crate. A panic in it is
+    /// ignored.
     #[must_use]
     pub fn log(
         mut self,
@@ -75,32 +77,34 @@ impl ContextOptions {
         self
     }
 
-    /// The most bytes of text that a graph or a problem may have, after inflation. Otherwise 512 MiB.
+    /// The largest number of bytes of text that a graph or a problem may have, after inflation. The
+    /// default is 512 MiB.
     #[must_use]
     pub fn max_text_bytes(mut self, bytes: u64) -> Self {
         self.max_text_bytes = bytes;
         self
     }
 
-    /// A folder where CUDA devices keep the kernels that they have compiled, for later processes.
-    /// Its files are run on the GPU: nobody else should be able to write to it.
+    /// A folder in which CUDA devices store the kernels that they have compiled, for later
+    /// processes. Its files are run on the GPU, so nobody else should be able to write to it.
     #[must_use]
     pub fn kernel_cache(mut self, folder: &str) -> Self {
         self.kernel_cache = Some(folder.to_owned());
         self
     }
 
-    /// Results on CUDA devices have the same bits in each run, and the gradients of attention take
-    /// longer. Other backends' results always have.
+    /// Results on CUDA devices have the same bits in each run. The gradients of attention then take
+    /// longer. Results of other devices always have the same bits.
     #[must_use]
     pub fn deterministic(mut self) -> Self {
         self.deterministic = true;
         self
     }
 
-    /// Hands what planning does in parallel to threads of the host: `submit` takes a [`Task`] and
-    /// runs it at any time on any thread, or gives it back as `Err` if it will not. No call waits for a
-    /// task that has not begun. A panic in `submit` drops its task, which then runs there.
+    /// Uses threads of the host program for the parallel work of planning. `submit` takes a
+    /// [`Task`], and runs it at any time on any thread, or returns it as `Err` to refuse it. No
+    /// call waits for a task that has not begun. If `submit` panics, its task is dropped, and runs
+    /// at that point.
     #[must_use]
     pub fn threads(
         mut self,
@@ -143,12 +147,12 @@ impl ContextOptions {
 }
 
 handle! {
-    /// What everything else is made in. Objects that are made in it stay valid without it.
+    /// A context. All other objects are made in one. They stay valid after the context was dropped.
     Context, shw_context, shw_context_destroy, { Send, Sync }
 }
 
 impl Context {
-    /// A context with the defaults. Refused where the library that is loaded is older than this crate.
+    /// A context with the defaults. Fails if the library that is loaded is older than this crate.
     pub fn new() -> Result<Self> {
         crate::library::ready()?;
         // SAFETY: NULL are the defaults.
@@ -158,7 +162,8 @@ impl Context {
     }
 }
 
-/// A piece of work of the library. Run it once, on any thread; a task that is dropped runs there.
+/// A piece of work of the library. Run it once, on any thread. If a task is dropped, it runs at
+/// that point.
 pub struct Task {
     run: sys::shw_task_fn,
     task: *mut c_void,
@@ -169,7 +174,7 @@ pub struct Task {
 unsafe impl Send for Task {}
 
 impl Task {
-    /// Runs it. Returns at once where the library has done it meanwhile.
+    /// Runs the task. Returns at once if the library has done the work meanwhile.
     pub fn run(self) {}
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn int32(what: &str, value: usize) -> Result<i32> {
         .map_err(|_| Error::new(Code::OutOfRange, format!("{what} is {value}, more than fits")))
 }
 
-/// Strings for one call: they live as long as this does.
+/// C strings for one call. They live as long as this object.
 #[derive(Default)]
 pub(crate) struct Strings(Vec<CString>);
 

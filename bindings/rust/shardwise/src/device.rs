@@ -19,23 +19,23 @@ pub struct Device(Arc<RawDevice>);
 record! {
     /// What a device is and can do.
     DeviceInfo, shw_device_info(raw) {
-        /// "cpu"
+        /// Its name: "cpu".
         name: &'static str,
-        /// Of which kind.
+        /// Its kind.
         kind: DeviceKind,
-        /// Of that kind, which number.
+        /// Its number among the devices of that kind.
         index: i32,
-        /// False: a dry run, whose outputs have any values.
+        /// False: it computes nothing, and outputs have any values. For dry runs.
         computes: bool,
         /// The host can read and write its memory.
         host_access: bool,
-        /// Of [`DeviceKind::Null`]: kernels since it was created.
+        /// For [`DeviceKind::Null`]: the number of kernels launched since it was created.
         num_launches: i64,
-        /// Likewise, of one rank.
+        /// For [`DeviceKind::Null`]: the number of collectives of one rank since it was created.
         num_collectives: i64,
-        /// Allocated now.
+        /// Bytes that are allocated now.
         memory_bytes: i64,
-        /// Allocated at most.
+        /// The largest number of bytes that were allocated at once.
         peak_memory_bytes: i64,
     }
 }
@@ -63,7 +63,7 @@ impl Device {
         &self.0.keep
     }
 
-    /// What it is and can do.
+    /// What the device is and can do.
     pub fn info(&self) -> Result<DeviceInfo> {
         // SAFETY: the name lives as long as the library.
         unsafe {

@@ -9,11 +9,11 @@ c_enum! {
         Cancelled = SHW_CANCELLED,
         /// No other code fits.
         Unknown = SHW_UNKNOWN,
-        /// An argument is wrong, whatever the state of anything else.
+        /// An argument is wrong, whatever the state of other objects.
         InvalidArgument = SHW_INVALID_ARGUMENT,
         /// A time limit passed.
         DeadlineExceeded = SHW_DEADLINE_EXCEEDED,
-        /// There is no such thing.
+        /// There is nothing with this name.
         NotFound = SHW_NOT_FOUND,
         /// There is such a thing already.
         AlreadyExists = SHW_ALREADY_EXISTS,
@@ -21,17 +21,17 @@ c_enum! {
         PermissionDenied = SHW_PERMISSION_DENIED,
         /// Out of memory, or a limit of work was reached.
         ResourceExhausted = SHW_RESOURCE_EXHAUSTED,
-        /// Something else has to happen first, or nothing satisfies all options.
+        /// The call is not possible in this state, or no placement satisfies all options.
         FailedPrecondition = SHW_FAILED_PRECONDITION,
         /// Another rank failed or was aborted.
         Aborted = SHW_ABORTED,
         /// There is no such index.
         OutOfRange = SHW_OUT_OF_RANGE,
-        /// The library does not have it.
+        /// The library does not support this.
         Unimplemented = SHW_UNIMPLEMENTED,
-        /// A mistake in the library.
+        /// A bug in the library.
         Internal = SHW_INTERNAL,
-        /// Not on this machine, or not now.
+        /// Something that the call needs is not available on this machine, or not available now.
         Unavailable = SHW_UNAVAILABLE,
         /// Bytes are damaged.
         DataLoss = SHW_DATA_LOSS,
@@ -115,15 +115,15 @@ c_enum! {
         Parameter = SHW_ROLE_PARAMETER,
         /// A tensor of the model that is not trained.
         Buffer = SHW_ROLE_BUFFER,
-        /// Handed over for every run.
+        /// Passed to every run.
         Input = SHW_ROLE_INPUT,
         /// Gradient of a result, given by the caller.
         Tangent = SHW_ROLE_TANGENT,
-        /// Of a random generator.
+        /// The seed of a random generator.
         Seed = SHW_ROLE_SEED,
-        /// What an optimizer keeps beside a parameter.
+        /// State that an optimizer keeps for a parameter.
         OptimizerState = SHW_ROLE_OPTIMIZER_STATE,
-        /// A small tensor that the graph carries with it.
+        /// A small tensor whose values are stored in the graph.
         Constant = SHW_ROLE_CONSTANT,
         /// Output: a result.
         Result = SHW_ROLE_RESULT,
@@ -137,7 +137,7 @@ c_enum! {
 c_enum! {
     /// Who holds the memory of an input between runs.
     Storage {
-        /// The caller, who hands the tensor over for every run.
+        /// The caller, who passes the tensor to every run.
         Port = SHW_STORAGE_PORT,
         /// The executor, as long as it lives.
         State = SHW_STORAGE_STATE,
@@ -149,15 +149,15 @@ c_enum! {
 c_enum! {
     /// Which half of a training step a node is part of.
     Phase {
-        /// Forward.
+        /// The forward pass.
         Forward = SHW_PHASE_FORWARD,
-        /// Backward.
+        /// The backward pass.
         Backward = SHW_PHASE_BACKWARD,
     }
 }
 
 c_enum! {
-    /// What activation checkpointing asked of a node's result.
+    /// How activation checkpointing tagged a node's result.
     Recompute {
         /// It must be kept.
         MustSave = SHW_RECOMPUTE_MUST_SAVE,
@@ -175,7 +175,7 @@ c_enum! {
     DeviceKind {
         /// The CPU.
         Cpu = SHW_DEVICE_CPU,
-        /// Unimplemented in this version.
+        /// An NVIDIA GPU.
         Cuda = SHW_DEVICE_CUDA,
         /// Computes nothing: for dry runs.
         Null = SHW_DEVICE_NULL,
@@ -187,11 +187,11 @@ c_enum! {
     LogLevel {
         /// For the library's developers.
         Debug = SHW_LOG_DEBUG,
-        /// What happens.
+        /// Normal events.
         Info = SHW_LOG_INFO,
-        /// What may be unexpected.
+        /// Something that may be unexpected.
         Warning = SHW_LOG_WARNING,
-        /// What failed.
+        /// Something that failed.
         Error = SHW_LOG_ERROR,
     }
 }
@@ -219,13 +219,16 @@ c_enum! {
 c_enum! {
     /// Where the plan of a row of [`Recipes`](crate::Recipes) comes from.
     RecipeKind {
-        /// The cheapest of all placements within the memory limit.
+        /// Of several placements within the memory limit, all rows among them, the one with the
+        /// shortest simulated step. With an [`Overlap`](crate::Overlap) other than `Simulated`: the
+        /// cheapest of all placements.
         Optimum = SHW_RECIPES_OPTIMUM,
-        /// The optimum under the options as they are.
+        /// The plan under all options, including layouts and the parameter budget: the plan of
+        /// [`Planner::compile`](crate::Planner::compile).
         Options = SHW_RECIPES_OPTIONS,
-        /// A recipe.
+        /// The plan of a recipe.
         Recipe = SHW_RECIPES_RECIPE,
-        /// Layouts that somebody else chose.
+        /// The plan with layouts from another source.
         Foreign = SHW_RECIPES_FOREIGN,
     }
 }
@@ -245,13 +248,13 @@ c_enum! {
 }
 
 c_enum! {
-    /// What a parameter of an operation takes.
+    /// The kind of value that a parameter of an operation takes.
     ParamKind {
         /// An operand.
         Tensor = SHW_PARAM_TENSOR,
         /// An operand that may be absent.
         OptionalTensor = SHW_PARAM_OPTIONAL_TENSOR,
-        /// An operand; or absent, and an attribute of this name.
+        /// An operand. It may be absent; then an attribute of this name gives a number.
         TensorOrNumber = SHW_PARAM_TENSOR_OR_NUMBER,
         /// All further operands.
         Tensors = SHW_PARAM_TENSORS,
@@ -287,11 +290,11 @@ c_enum! {
 c_enum! {
     /// What is wrong with a result, if anything.
     Verdict {
-        /// Nothing.
+        /// Nothing is wrong.
         Right = SHW_VERDICT_RIGHT,
-        /// It is further from the run in f64 than rounding explains.
+        /// The result is further from the run in f64 than rounding explains.
         TooFar = SHW_VERDICT_TOO_FAR,
-        /// Within rounding, but scaled as a whole.
+        /// The result is within rounding, but the whole tensor is scaled.
         Scaled = SHW_VERDICT_SCALED,
         /// Integers, truth values, infinities or NaN differ from the unsharded run.
         Different = SHW_VERDICT_DIFFERENT,

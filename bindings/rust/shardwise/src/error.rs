@@ -8,10 +8,10 @@ use shardwise_sys as sys;
 use crate::convert::{some_index, text};
 use crate::Code;
 
-/// The result of a call of the library.
+/// The result of a call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong in a call of the library, or before it.
+/// An error of a call of the library, or of this crate before the call.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Inner>);
 
@@ -43,7 +43,7 @@ impl Error {
         self.0.code
     }
 
-    /// What went wrong, for a person: the cause, then the node of the graph if there is one.
+    /// The message, for a person: the cause, then the node of the graph if one is at fault.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -58,7 +58,7 @@ impl Error {
         self.0.node.as_ref().map(|node| node.1.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// Where no placement satisfies all options: the smallest set of constraints that cannot hold
+    /// If no placement satisfies all options: the smallest set of constraints that cannot hold
     /// together, as [`CompileOptions::without`](crate::CompileOptions::without) takes them.
     pub fn conflicts(&self) -> &[String] {
         &self.0.conflicts
@@ -69,7 +69,7 @@ impl Error {
         self.0.source.as_ref().map(|source| (source.0.as_str(), source.1))
     }
 
-    /// The line of the program that made the call, where the call is tracked: calls that build graphs.
+    /// The line of the program that made the call. Known for calls that build graphs.
     pub fn caller(&self) -> &'static Location<'static> {
         self.0.caller
     }
@@ -84,7 +84,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// For bodies of manual regions, which answer with a code.
+/// For bodies of manual regions, whose errors are codes.
 impl From<Error> for Code {
     fn from(error: Error) -> Self {
         error.code()

@@ -16,7 +16,7 @@ use crate::world::nanoseconds;
 use crate::{Code, Result};
 
 handle! {
-    /// The event of C, which buffers keep until the run has ended.
+    /// The C event, which buffers keep until the run has ended.
     Done, shw_event, shw_event_destroy, { Send, Sync }
 }
 
@@ -46,7 +46,7 @@ impl PanicSlot {
     }
 }
 
-/// Goes on with a panic of a callback, where one made the call fail.
+/// Resumes the panic of a callback if one made the call fail.
 pub(crate) fn panic_or<T>(panics: &PanicSlot, result: Result<T>) -> Result<T> {
     if result.is_err() {
         if let Some(panic) = panics.take() {
@@ -56,23 +56,23 @@ pub(crate) fn panic_or<T>(panics: &PanicSlot, result: Result<T>) -> Result<T> {
     result
 }
 
-/// The end of a run on one rank: success, an error, or cancelled. It is a future, too.
+/// The end of a run on one rank: success, an error, or cancelled. It is also a future.
 ///
-/// Where the body of a manual region panicked, the run fails, and the first wait for one of its
-/// executor's events resumes the panic.
+/// If the body of a manual region panics, the run fails. The first wait for one of the executor's
+/// events resumes the panic.
 pub struct Event {
     pub(crate) done: Arc<Done>,
     pub(crate) panics: Arc<PanicSlot>,
 }
 
 impl Event {
-    /// Waits until the run has ended. Ranks wait for each other, so enqueue on all of this process
-    /// before waiting for any.
+    /// Waits until the run has ended. Ranks wait for each other, so enqueue on all ranks of this
+    /// process before you wait for any of them.
     pub fn wait(&self) -> Result<()> {
         panic_or(&self.panics, self.done.wait(-1))
     }
 
-    /// The same for at most this time: Ok(false) where it has not ended then.
+    /// Waits for at most this time. Ok(false): the run has not ended yet.
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
         match self.done.wait(nanoseconds(limit)) {
             Err(why) if why.code() == Code::DeadlineExceeded && !self.is_done() => Ok(false),
@@ -87,9 +87,10 @@ impl Event {
         self.done.is_done()
     }
 
-    /// Calls `done` once when the run has ended, with the code of its error: from a thread of the
-    /// library, which must not be blocked, or at once. It must not use this crate: it wakes a thread or
-    /// a task of the program. A panic in it is dropped.
+    /// Calls `done` once when the run has ended, with the code of its error. If the run has ended
+    /// already, the call takes place at once; otherwise on a thread of the library, which must not
+    /// be blocked. `done` must not use this crate. Use it to wake a thread or a task of the
+    /// program. A panic in `done` is ignored.
     pub fn on_done(&self, done: impl FnOnce(Option<Code>) + Send + 'static) -> Result<()> {
         // SAFETY: the event is valid, and the library calls what it is given once, where it succeeds.
         notify(done, |call, user| unsafe { sys::shw_event_notify(self.done.as_ptr(), call, user) })

@@ -17,26 +17,26 @@ use crate::{Buffer, Code, Device, Error, Event, Plan, Region, Result, Session, W
 /// Options of [`Executor::new`].
 #[derive(Default)]
 pub struct ExecutorOptions {
-    /// To run on; none: the CPU. Inputs lie in its memory.
+    /// The device to run on; none: the CPU. Inputs must be in its memory.
     pub device: Option<Device>,
-    /// Bodies of manual regions, of distinct names.
+    /// Bodies of manual regions, with distinct names.
     pub regions: Vec<Region>,
-    /// Of a run, from the end of the run before it.
+    /// Time limit of a run, from the end of the run before it; none: no limit.
     pub time_limit: Option<Duration>,
-    /// Runs; [`Executor::enqueue`] blocks while so many are unfinished. 0: 4.
+    /// Number of runs that may be unfinished at once; a further [`Executor::enqueue`] blocks. 0: 4.
     pub max_in_flight: i32,
-    /// What can be captured is launched as CUDA graphs: of a device that captures them.
+    /// Launches steps as CUDA graphs if they can be captured. The device must capture graphs.
     pub graphs: bool,
 }
 
-/// What the executor knows of an entry.
+/// The ports of an entry, as the executor needs them.
 struct EntryPorts {
     num_inputs: usize,
-    /// For each output: the input whose memory it overwrites, among the entry's.
+    /// For each output: which of the entry's inputs it overwrites.
     overwrites: Vec<Option<usize>>,
 }
 
-/// What C is given as options, and what these point to: for as long as the executors live.
+/// The C struct of options, and all that it points to, as long as the executors live.
 pub(crate) struct RawOptions {
     bodies: Box<[RegionBody]>,
     regions: Vec<sys::shw_region>,
@@ -68,13 +68,13 @@ impl RawOptions {
 
 struct Inner {
     raw: NonNull<sys::shw_executor>,
-    /// Of the state that it holds: every run may use it.
+    /// Usage of the executor's state, which every run may use.
     state: Arc<Usage>,
     panics: Arc<PanicSlot>,
     entries: Vec<EntryPorts>,
     options: RawOptions,
     keep: Keep,
-    /// Of buffers that runs were given: a run may be the last to hold one.
+    /// Owners of buffers that runs were given: a run may be the last user of one.
     lent: Mutex<Keep>,
 }
 
@@ -91,10 +91,10 @@ impl Drop for Inner {
     }
 }
 
-/// One rank's kernels, memory and streams for a plan. Dropping it aborts what is unfinished.
+/// One rank's kernels, memory and streams for a plan. Dropping it aborts unfinished runs.
 pub struct Executor(Arc<Inner>);
 
-/// What runs can be stopped of from any thread.
+/// Something whose runs any thread can abort.
 pub(crate) trait Abort: Send + Sync {
     fn abort(&self);
 }
@@ -115,7 +115,8 @@ impl AbortHandle {
         Self(of)
     }
 
-    /// As [`Executor::abort`] and [`Runner::abort`](crate::Runner::abort); nothing where these are gone.
+    /// As [`Executor::abort`] and [`Runner::abort`](crate::Runner::abort). Does nothing if the
+    /// executor or runner was dropped.
     pub fn abort(&self) {
         if let Some(inner) = self.0.upgrade() {
             inner.abort();
@@ -134,7 +135,7 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Of this entry: [`Plan::find_entry`].
+    /// A run of this entry: [`Plan::find_entry`].
     pub fn new(entry: usize) -> Self {
         Self { entry, ..Self::default() }
     }
@@ -146,29 +147,31 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// The same; none where a port is not present.
+    /// As [`Run::inputs`], with none for each port that is not present.
     #[must_use]
     pub fn optional_inputs(mut self, inputs: &[Option<&'a Buffer>]) -> Self {
         self.inputs = inputs.to_vec();
         self
     }
 
-    /// Buffers that receive outputs, in the order of [`PlanEntry::outputs`](crate::PlanEntry::outputs):
-    /// the way to run step after step without new memory. Where there is none, the run makes one.
+    /// Buffers that receive outputs, in the order of
+    /// [`PlanEntry::outputs`](crate::PlanEntry::outputs). For an output without a buffer, the run
+    /// makes a new one. Give buffers to run step after step without new memory.
     #[must_use]
     pub fn outputs(mut self, outputs: &[Option<&'a Buffer>]) -> Self {
         self.outputs = Some(outputs.to_vec());
         self
     }
 
-    /// Runs of other executors that must end before this one begins. If one failed, this run fails.
+    /// Runs of other executors that must end before this one begins. If one of them failed, this
+    /// run fails.
     #[must_use]
     pub fn wait_for(mut self, events: &[&'a Event]) -> Self {
         self.wait_for = events.to_vec();
         self
     }
 
-    /// In this session; otherwise in the executor's own.
+    /// The session to run in. Without it, the run uses the executor's own.
     #[must_use]
     pub fn session(mut self, session: &'a Session) -> Self {
         self.session = Some(session);
@@ -177,8 +180,8 @@ impl<'a> Run<'a> {
 }
 
 impl Executor {
-    /// Prepares one rank to run a plan. State is filled with zeros. One thread may make the executors of
-    /// all local ranks in a loop.
+    /// Prepares one rank to run a plan. State is filled with zeros. One thread may create the
+    /// executors of all local ranks in a loop.
     pub fn new(plan: &Plan, world: &World, rank: usize, options: ExecutorOptions) -> Result<Self> {
         let (rank, panics) = (int32("rank", rank)?, Arc::new(PanicSlot::default()));
         let options = RawOptions::new(options, &panics);
@@ -206,9 +209,10 @@ impl Executor {
         (self.0.raw.as_ptr(), &self.0.keep)
     }
 
-    /// Puts one run of an entry on the executor's streams, and returns at once unless too many are
-    /// unfinished. Every rank must enqueue the same entries in the same order. Answers the end of the
-    /// run, and the outputs that the run gave none for.
+    /// Puts one run of an entry on the executor's streams. Returns at once, unless
+    /// [`ExecutorOptions::max_in_flight`] runs are unfinished. Every rank must enqueue the same
+    /// entries in the same order. Returns the event of the run's end, and new buffers of the
+    /// outputs for which `run` has none.
     pub fn enqueue(&mut self, run: Run<'_>) -> Result<(Event, Vec<Option<Buffer>>)> {
         let inner = &*self.0;
         let outputs = run.outputs.clone().unwrap_or_else(|| {
@@ -240,7 +244,7 @@ impl Executor {
         Ok((Event { done, panics: inner.panics.clone() }, made))
     }
 
-    /// The outputs that the call made handles of.
+    /// Handles of the outputs for which the run gave no buffer.
     fn made(
         &self,
         run: &Run<'_>,
@@ -264,30 +268,32 @@ impl Executor {
         (0..raw.len()).map(make_one).collect()
     }
 
-    /// The memory of a port that the executor holds, to read and write between runs: not a copy.
+    /// The memory of a port that the executor holds, not a copy, to read and write between runs.
     pub fn state(&self, port: usize) -> Result<Buffer> {
         // SAFETY: any thread may call it.
         let raw = make(|out| unsafe { sys::shw_executor_get_state(self.0.raw.as_ptr(), port, out) })?;
         Ok(Buffer::share(raw, &self.0.state, true, &self.0.keep))
     }
 
-    /// The device of the options.
+    /// The device that the options named, if any.
     pub fn device(&self) -> Option<&Device> {
         self.0.options.device()
     }
 
-    /// Aborts what runs and what is queued, on this rank and on those that communicate with it.
+    /// Aborts the runs that are under way or queued, on this rank and on those that communicate
+    /// with it.
     pub fn abort(&self) {
         Abort::abort(&*self.0);
     }
 
-    /// To abort from another thread, also while this one is inside [`Executor::enqueue`].
+    /// A handle that aborts runs from another thread, even while this one is inside
+    /// [`Executor::enqueue`].
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle::new(Arc::downgrade(&self.0))
     }
 
-    /// Waits until everything has ended, then clears the error. After a failure or an abort every rank
-    /// calls it, equally often, before any of them runs again.
+    /// Waits until all runs have ended, then clears the error. After a failure or an abort every
+    /// rank must call it, equally often, before any of them runs again.
     pub fn reset(&mut self) {
         // SAFETY: no other thread is in the executor, but for abort, which is allowed.
         unsafe { sys::shw_executor_reset(self.0.raw.as_ptr()) }
@@ -310,7 +316,8 @@ fn entry_ports(plan: &Plan) -> Result<Vec<EntryPorts>> {
     Ok(plan.entries()?.into_iter().map(of).collect())
 }
 
-/// The memory that a run is about to use: given back where it is not enqueued.
+/// Reserves the memory that a run is about to use. If the run is not enqueued, the memory is
+/// released.
 struct Reserved {
     executor: usize,
     after: Vec<Arc<Done>>,
@@ -328,8 +335,8 @@ impl Reserved {
         Ok(())
     }
 
-    /// Everything that a run uses. What C cannot check is refused here: memory that is an input and
-    /// an output, though the plan does not say so.
+    /// Reserves all memory that a run uses. Refuses memory that is both an input and an output,
+    /// unless the plan says so; the C library cannot check this.
     fn all(&mut self, executor: &Inner, run: &Run<'_>, outputs: &[Option<&Buffer>]) -> Result<()> {
         let refuse = |why: String| Err(Error::new(Code::InvalidArgument, why));
         let buffers = || run.inputs.iter().chain(outputs).flatten();

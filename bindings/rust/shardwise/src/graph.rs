@@ -10,12 +10,12 @@ use crate::{Attr, Blob, Code, Context, Dtype, Error, NodeOptions, Phase, Result,
 use crate::{Value, ValueType};
 
 handle! {
-    /// The builder of C.
+    /// The C builder.
     Builder, shw_builder, shw_builder_destroy, { Send }
 }
 
-/// A graph under construction: inputs, operations, outputs, and entries if there is to be more than
-/// one way to run it. [`Graph::finish`] gives the bytes that [`Plan::compile`](crate::Plan::compile)
+/// A graph under construction: inputs, operations, outputs, and entries if there is more than one
+/// way to run it. [`Graph::finish`] returns the bytes that [`Plan::compile`](crate::Plan::compile)
 /// takes.
 ///
 /// One thread at a time builds a graph, so it is not `Sync`.
@@ -24,32 +24,32 @@ pub struct Graph {
     defaults: RefCell<NodeOptions>,
 }
 
-/// An input of a graph, in full: [`Graph::add_input`].
+/// An input of a graph with all its properties: [`Graph::add_input`].
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
     /// What it is for.
     pub role: Role,
-    /// Who holds its memory.
+    /// Who holds its memory between runs.
     pub storage: Storage,
     /// Required for parameters, buffers, optimizer state and all state.
     pub name: Option<&'a str>,
-    /// Which argument of the model; of a tangent, the number of its output.
+    /// Number of the argument of the model; for a tangent, number of the output that it belongs to.
     pub position: usize,
-    /// Of its elements.
+    /// Type of its elements.
     pub dtype: Dtype,
     /// Sizes of the whole tensor.
     pub dims: &'a [i64],
-    /// In place of `dims`, where a size is an expression of symbols: "\[1,2*cache\]".
+    /// In place of `dims`, if a size is an expression of symbols: "\[1,2*cache\]".
     pub symbolic_dims: Option<&'a str>,
 }
 
 impl<'a> Input<'a> {
-    /// An input that is handed over for every run.
+    /// An input that is passed to every run.
     pub fn new(role: Role, name: &'a str, dtype: Dtype, dims: &'a [i64]) -> Self {
         Self { role, storage: Storage::Port, name: Some(name), position: 0, dtype, dims, symbolic_dims: None }
     }
 
-    /// The same, kept by the executors.
+    /// An input that the executors keep between runs.
     pub fn state(role: Role, name: &'a str, dtype: Dtype, dims: &'a [i64]) -> Self {
         Self { storage: Storage::State, ..Self::new(role, name, dtype, dims) }
     }
@@ -58,7 +58,7 @@ impl<'a> Input<'a> {
 /// A size that is known only at run time: [`Graph::symbol`].
 #[derive(Clone, Debug)]
 pub struct Symbol<'a> {
-    /// "cache"
+    /// Name of the symbol: "cache".
     pub name: &'a str,
     /// Smallest size.
     pub minimum: i64,
@@ -73,13 +73,13 @@ pub struct Symbol<'a> {
 /// One way to run a graph: [`Graph::entry`].
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// "step", "decode"
+    /// Name of the entry: "step", "decode".
     pub name: &'a str,
-    /// How often it is called, compared with other entries.
+    /// How often it is called, relative to other entries.
     pub weight: f64,
-    /// Numbers of outputs, ascending.
+    /// The outputs that it computes, by their numbers, ascending.
     pub outputs: &'a [usize],
-    /// Numbers of entries that run before it in the same session.
+    /// The entries that must run before it in the same session, by their numbers.
     pub after: &'a [usize],
 }
 
@@ -101,30 +101,31 @@ impl Graph {
         self.defaults.borrow_mut().phase = Some(phase);
     }
 
-    /// Nodes that are added from now on are part of this module: "layers.0.attention"; "": of none.
+    /// Nodes that are added from now on are part of this module: "layers.0.attention"; "": of no
+    /// module.
     pub fn set_module(&self, path: &str) {
         self.defaults.borrow_mut().module_path = (!path.is_empty()).then(|| path.to_owned());
     }
 
-    /// An input that is handed over for every run.
+    /// Adds an input that is passed to every run.
     #[track_caller]
     pub fn input(&self, name: &str, dtype: Dtype, dims: &[i64]) -> Result<Value<'_>> {
         self.add_input(&Input::new(Role::Input, name, dtype, dims))
     }
 
-    /// A parameter that is handed over for every run.
+    /// Adds a parameter that is passed to every run.
     #[track_caller]
     pub fn parameter(&self, name: &str, dtype: Dtype, dims: &[i64]) -> Result<Value<'_>> {
         self.add_input(&Input::new(Role::Parameter, name, dtype, dims))
     }
 
-    /// A parameter that the executors keep.
+    /// Adds a parameter that the executors keep.
     #[track_caller]
     pub fn state_parameter(&self, name: &str, dtype: Dtype, dims: &[i64]) -> Result<Value<'_>> {
         self.add_input(&Input::state(Role::Parameter, name, dtype, dims))
     }
 
-    /// An input with all that can be said of it.
+    /// Adds an input with all its properties.
     #[track_caller]
     pub fn add_input(&self, input: &Input<'_>) -> Result<Value<'_>> {
         let mut strings = Strings::default();
@@ -146,7 +147,8 @@ impl Graph {
         Ok(Value { graph: self, node })
     }
 
-    /// A small tensor that is known now, such as a mask. The graph and its plans hold its values.
+    /// Adds a small tensor whose values are known now, such as a mask. The graph and its plans hold
+    /// the values.
     #[track_caller]
     pub fn constant(&self, name: &str, tensor: TensorView<'_>) -> Result<Value<'_>> {
         let mut strings = Strings::default();
@@ -158,7 +160,7 @@ impl Graph {
         Ok(Value { graph: self, node })
     }
 
-    /// A symbol, which expressions can name from now on.
+    /// Adds a symbol. Expressions can name it from now on.
     #[track_caller]
     pub fn symbol(&self, symbol: &Symbol<'_>) -> Result<usize> {
         let mut strings = Strings::default();
@@ -170,7 +172,7 @@ impl Graph {
         number(|out| unsafe { sys::shw_builder_add_symbol(self.builder.as_ptr(), &raw, out) })
     }
 
-    /// An operation of any number of operands. [`Op::all`](crate::Op::all) lists operations.
+    /// Adds an operation with any number of operands. [`Op::all`](crate::Op::all) lists operations.
     #[track_caller]
     pub fn op<'g>(
         &'g self,
@@ -182,8 +184,8 @@ impl Graph {
         self.op_with(op, operands, attrs, &options)
     }
 
-    /// The same, and what else is known of the node, in place of [`Graph::set_phase`] and
-    /// [`Graph::set_module`].
+    /// As [`Graph::op`], with further properties of the node. They take the place of
+    /// [`Graph::set_phase`] and [`Graph::set_module`].
     #[track_caller]
     pub fn op_with<'g>(
         &'g self,
@@ -250,31 +252,32 @@ impl Graph {
         number(|out| unsafe { sys::shw_builder_add_output(self.builder.as_ptr(), &raw, out) })
     }
 
-    /// An output that is a result. Answers its number, as the others do.
+    /// Adds an output that is a result. Returns its number, like the methods for other outputs.
     #[track_caller]
     pub fn result(&self, name: &str, value: Value<'_>) -> Result<usize> {
         self.output(Role::Result, Some(name), Some(value), None, false)
     }
 
-    /// An output that is the gradient of an input; none: it is absent.
+    /// Adds an output that is the gradient of an input; none: the input has no gradient.
     #[track_caller]
     pub fn gradient(&self, of_input: Value<'_>, value: Option<Value<'_>>) -> Result<usize> {
         self.output(Role::Gradient, None, value, Some(of_input), false)
     }
 
-    /// An output that is the new value of an input.
+    /// Adds an output that is the new value of an input.
     #[track_caller]
     pub fn update(&self, of_input: Value<'_>, value: Value<'_>) -> Result<usize> {
         self.output(Role::Update, None, Some(value), Some(of_input), false)
     }
 
-    /// The same, in the input's memory: always so for state.
+    /// Adds an output that is the new value of an input and overwrites the input's memory. For
+    /// state, this is always the case.
     #[track_caller]
     pub fn update_in_place(&self, of_input: Value<'_>, value: Value<'_>) -> Result<usize> {
         self.output(Role::Update, None, Some(value), Some(of_input), true)
     }
 
-    /// An entry. A graph without entries gets one, "step", with all inputs and outputs.
+    /// Adds an entry. A graph without entries gets one, "step", with all inputs and outputs.
     #[track_caller]
     pub fn entry(&self, entry: &Entry<'_>) -> Result<usize> {
         let mut strings = Strings::default();

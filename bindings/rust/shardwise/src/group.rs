@@ -9,11 +9,12 @@ use crate::convert::c_string;
 use crate::error::check;
 use crate::{Code, Element, Error, Result};
 
-/// Ranks that the body of a manual region exchanges data with, lent for its call.
+/// Ranks that the body of a manual region exchanges data with. It is lent for the call of the body.
 ///
-/// Calls return when the exchange is done. Blocks of several members lie in the order of their
-/// numbers. All members call the same with the same sizes and types in the same order. An error ends
-/// the run on every rank: the body returns it, with `?`.
+/// Methods return when the exchange is done. Blocks of several members lie one after another, in
+/// the order of the members' numbers. All members must call the same methods, with the same sizes
+/// and types, in the same order. If a method fails, the run ends on every rank. The body must
+/// return the error, with `?`.
 pub struct Group<'a> {
     raw: *mut sys::shw_group,
     lent: PhantomData<&'a mut sys::shw_group>,
@@ -36,7 +37,7 @@ impl Group<'_> {
         unsafe { sys::shw_group_member(self.raw) as usize }
     }
 
-    /// `receive`: what all members send.
+    /// Gathers `send` of all members into `receive`, one block after another.
     #[track_caller]
     pub fn all_gather<T: Element>(&mut self, send: &[T], receive: &mut [T]) -> Result<()> {
         same("received", receive.len(), send.len() * self.size())?;
@@ -46,7 +47,8 @@ impl Group<'_> {
         check(unsafe { sys::shw_group_all_gather(self.raw, from, to, count, T::DTYPE.raw()) })
     }
 
-    /// `send` and `receive`: a block for and of each member, all equally long.
+    /// Sends a block to each member, and receives a block from each member. All blocks are equally
+    /// long.
     #[track_caller]
     pub fn all_to_all<T: Element>(&mut self, send: &[T], receive: &mut [T]) -> Result<()> {
         same("received", receive.len(), send.len())?;
@@ -57,7 +59,7 @@ impl Group<'_> {
         check(unsafe { sys::shw_group_all_to_all(self.raw, from, to, count as i64, T::DTYPE.raw()) })
     }
 
-    /// The same with blocks of different sizes: counts of elements, by member.
+    /// As [`Group::all_to_all`] with blocks of different sizes: counts of elements, by member.
     #[track_caller]
     pub fn all_to_all_v<T: Element>(
         &mut self,
@@ -74,8 +76,8 @@ impl Group<'_> {
         check(unsafe { sys::shw_group_all_to_all_v(self.raw, from, sends, to, expects, T::DTYPE.raw()) })
     }
 
-    /// `send`: a block for each member; `receive`: this member's, reduced over what all members send:
-    /// "sum", "avg", "max", "min" or "product".
+    /// `send` has a block for each member. `receive` gets this member's block, reduced over the
+    /// blocks that all members send. `reduction` is "sum", "avg", "max", "min" or "product".
     #[track_caller]
     pub fn reduce_scatter<T: Element>(
         &mut self,
@@ -91,7 +93,8 @@ impl Group<'_> {
         check(unsafe { sys::shw_group_reduce_scatter(self.raw, from, to, count, dtype, reduction.as_ptr()) })
     }
 
-    /// In place: what all members have in `values`, reduced as above.
+    /// Reduces `values` of all members, element by element, in place. Reductions are those of
+    /// [`Group::reduce_scatter`].
     #[track_caller]
     pub fn all_reduce<T: Element>(&mut self, values: &mut [T], reduction: &str) -> Result<()> {
         let reduction: CString = c_string(reduction)?;

@@ -10,7 +10,7 @@ use crate::context::Hooks;
 use crate::error::check;
 use crate::Result;
 
-/// What the contexts of an object were given: allocators, log functions, threads. The library may call
+/// The callbacks of an object's contexts: allocators, log functions, threads. The library may call
 /// them as long as the object lives.
 #[derive(Clone, Default)]
 pub(crate) struct Keep(Vec<Arc<Hooks>>);
@@ -35,7 +35,7 @@ impl Keep {
     }
 }
 
-/// Calls what gives a handle.
+/// Calls a function of C that creates a handle.
 #[track_caller]
 pub(crate) fn make<T>(call: impl FnOnce(*mut *mut T) -> *mut sys::shw_status) -> Result<NonNull<T>> {
     let mut out = null_mut();
@@ -43,7 +43,7 @@ pub(crate) fn make<T>(call: impl FnOnce(*mut *mut T) -> *mut sys::shw_status) ->
     Ok(NonNull::new(out).expect("a call that succeeds gives a handle"))
 }
 
-/// Calls what gives a number.
+/// Calls a function of C that returns a number by an out-parameter.
 #[track_caller]
 pub(crate) fn number(call: impl FnOnce(*mut usize) -> *mut sys::shw_status) -> Result<usize> {
     let mut out = sys::SHW_NONE;
@@ -51,7 +51,7 @@ pub(crate) fn number(call: impl FnOnce(*mut usize) -> *mut sys::shw_status) -> R
     Ok(out)
 }
 
-/// A struct with its defaults.
+/// A C struct with its default values.
 pub(crate) fn init<T>(init: unsafe extern "C" fn(*mut T, usize)) -> T {
     let mut value = MaybeUninit::<T>::uninit();
     // SAFETY: init writes all bytes of the struct.
@@ -61,7 +61,7 @@ pub(crate) fn init<T>(init: unsafe extern "C" fn(*mut T, usize)) -> T {
     }
 }
 
-/// A struct that a getter fills.
+/// A C struct, filled by a getter.
 #[track_caller]
 pub(crate) fn filled<T>(
     initialise: unsafe extern "C" fn(*mut T, usize),

@@ -19,7 +19,7 @@ pub fn hardware_names() -> Vec<&'static str> {
 /// A machine: one of [`hardware_names`], or a description in JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hardware<'a> {
-    /// "h100"
+    /// Its name: "h100".
     Named(&'a str),
     /// JSON, as [`Hardware::to_json`] gives it.
     Described(&'a str),
@@ -28,33 +28,33 @@ pub enum Hardware<'a> {
 record! {
     /// The main figures of a machine.
     HardwareInfo, shw_hardware_info(raw) {
-        /// Of one device, as are the next five.
+        /// Memory bandwidth of one device. The next five fields are of one device too.
         memory_bytes_per_s: f64,
-        /// Per second; 0: unknown.
+        /// Operations per second in f64; 0: unknown.
         flops_f64: f64,
-        /// Likewise.
+        /// Likewise in f32.
         flops_f32: f64,
-        /// Likewise.
+        /// Likewise in f16.
         flops_f16: f64,
-        /// Likewise.
+        /// Likewise in bf16.
         flops_bf16: f64,
-        /// Likewise.
+        /// Likewise in i8.
         flops_i8: f64,
-        /// Share of these rates that kernels reach.
+        /// The share of these rates that kernels reach.
         efficiency: f64,
-        /// Least time of a kernel.
+        /// The least time of a kernel.
         launch_us: f64,
-        /// Of a host.
+        /// Number of devices of a host.
         devices_per_node: i64,
-        /// Of one device, to the others of its node.
+        /// Bandwidth of one device to the others of its node.
         intra_bytes_per_s: f64,
-        /// Of one device, to other nodes.
+        /// Bandwidth of one device to other nodes.
         inter_bytes_per_s: f64,
-        /// NCCL's cost model; otherwise a simple ring.
+        /// True: prices come from NCCL's cost model. False: from a simple ring.
         nccl_model: bool,
-        /// Collectives whose price is measured, not modelled.
+        /// Number of collectives whose price is measured, not modelled.
         num_measured: usize,
-        /// Of 8-bit floats, per second; 0: unknown.
+        /// Operations per second in 8-bit floats; 0: unknown.
         flops_f8: f64,
     }
 }
@@ -79,7 +79,7 @@ impl Hardware<'_> {
         })
     }
 
-    /// The complete description, to start another one from.
+    /// The complete description in JSON. Edit it to describe another machine.
     pub fn to_json(self, context: &Context) -> Result<String> {
         self.with(|name, description| {
             // SAFETY: the string and the bytes live for the call.
@@ -94,20 +94,21 @@ impl Hardware<'_> {
 /// Output of a program of nccl-tests or rccl-tests.
 #[derive(Clone, Copy, Debug)]
 pub struct CalibrationFile<'a> {
-    /// For messages.
+    /// Name of the file, for messages.
     pub name: &'a str,
     /// What the program printed.
     pub output: &'a [u8],
-    /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all"; none: the output names it.
+    /// The collective: "all_gather", "reduce_scatter", "all_reduce", "all_to_all"; none: the output
+    /// names it.
     pub collective: Option<&'a str>,
 }
 
 /// Options of [`Calibration::new`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CalibrationOptions<'a> {
-    /// To start from; none: "h100".
+    /// The machine to start from; none: "h100".
     pub hardware: Option<Hardware<'a>>,
-    /// Of the result; none: that of the base with "-calibrated", or "cpu-measured".
+    /// Name of the result; none: the name of the base with "-calibrated", or "cpu-measured" or "cuda-measured" with a device.
     pub name: Option<&'a str>,
     /// "cpu": measure this machine, without files and hardware; none: fit the hardware to files.
     pub device: Option<&'a str>,
@@ -119,31 +120,31 @@ handle! {
 }
 
 record! {
-    /// One run of a file, and how far prices are from its times: factors minus 1.
+    /// One run of a file, and how far prices are from its times. Errors are factors minus 1.
     CalibrationCollective<'a>, shw_calibration_collective(raw) {
-        /// Its name.
+        /// Name of the file.
         file: &'a str,
-        /// Of the file, where the run begins.
+        /// The line of the file at which the run begins.
         line: usize,
-        /// "all_gather", …
+        /// The collective: "all_gather", …
         collective: &'a str,
-        /// Of the group.
+        /// Number of nodes of the group.
         num_nodes: i64,
-        /// Of the group.
+        /// Number of devices of the group on each node.
         devices_per_node: i64,
-        /// Of messages.
+        /// Number of message sizes.
         num_sizes: usize,
-        /// Of the machine that it started from.
+        /// Mean error of the machine that the fit started from.
         base_error_mean: f64,
-        /// Likewise.
+        /// Largest error of that machine.
         base_error_max: f64,
-        /// Of the model with fitted figures.
+        /// Mean error of the model with fitted figures.
         model_error_mean: f64,
-        /// Likewise.
+        /// Largest error of that model.
         model_error_max: f64,
-        /// Of the result.
+        /// Mean error of the result.
         lines_error_mean: f64,
-        /// Likewise.
+        /// Largest error of the result.
         lines_error_max: f64,
     }
 }
@@ -151,11 +152,11 @@ record! {
 record! {
     /// A figure of the cost model.
     CalibrationFigure<'a>, shw_calibration_figure(raw) {
-        /// As in descriptions: "nccl.inter_gb_per_s".
+        /// Its name in descriptions: "nccl.inter_gb_per_s".
         name: &'a str,
-        /// Of the machine that it started from.
+        /// Its value for the machine that the fit started from.
         before: f64,
-        /// Of the result.
+        /// Its value in the result.
         after: f64,
         /// False: no price of the runs depends on it.
         determined: bool,
@@ -163,7 +164,8 @@ record! {
 }
 
 impl Calibration {
-    /// Fits a machine's links to measured collectives, or measures this one, which takes seconds.
+    /// Fits a machine's links to measured collectives, or measures this machine. A measurement
+    /// takes seconds.
     pub fn new(
         context: &Context,
         files: &[CalibrationFile<'_>],
@@ -204,9 +206,9 @@ impl Calibration {
     texts! {
         /// The machine that was fitted, for [`CompileOptions::hardware_description`](crate::CompileOptions::hardware_description).
         to_description = shw_calibration_to_description;
-        /// As one JSON object.
+        /// The calibration as one JSON object.
         to_json = shw_calibration_to_json;
-        /// For a person.
+        /// The calibration as text for a person.
         to_text = shw_calibration_to_text;
     }
 }

@@ -1,4 +1,4 @@
-//! Graphs of other programs, and what a graph consists of.
+//! Imports graphs of other programs, and summarizes graphs.
 
 use std::ptr::null_mut;
 
@@ -16,23 +16,24 @@ pub fn import_graph(context: &Context, format: GraphFormat, graph: &[u8]) -> Res
     })
 }
 
-/// What [`import_onnx`] must know beside the model.
+/// Options of [`import_onnx`].
 #[derive(Clone, Debug, Default)]
 pub struct OnnxOptions<'a> {
     /// The sizes that the model leaves open: "batch=8,sequence=1..512". A range makes a symbol of the graph.
     pub sizes: Option<&'a str>,
-    /// safetensors: inputs of the model, by their names, that become constants of the graph.
+    /// Bytes of a safetensors file: inputs of the model, by their names, that become constants of
+    /// the graph.
     pub constants: &'a [u8],
-    /// Path of libshardwise_onnx.so; none: found beside the library.
+    /// Path of libshardwise_onnx.so; none: in the folder of the library.
     pub plugin: Option<&'a str>,
 }
 
-/// What an ONNX model becomes.
+/// The result of [`import_onnx`].
 #[derive(Debug)]
 pub struct OnnxModel {
-    /// Bytes of schemas/graph.fbs.
+    /// The graph, as bytes of schemas/graph.fbs.
     pub graph: Blob,
-    /// The values of its parameters: safetensors.
+    /// The values of the model's parameters, as a safetensors file.
     pub values: Blob,
 }
 
@@ -59,27 +60,27 @@ pub fn import_onnx(context: &Context, model: &[u8], options: &OnnxOptions<'_>) -
 record! {
     /// What a graph consists of.
     GraphSummary, shw_graph_summary(raw) {
-        /// Inputs and outputs included.
+        /// Number of nodes, inputs and outputs included.
         num_nodes: usize,
-        /// Inputs that are trained.
+        /// Number of inputs that are trained.
         num_parameters: usize,
-        /// Inputs of the model that are not.
+        /// Number of inputs that are tensors of the model but not trained.
         num_buffers: usize,
-        /// Gradients of results.
+        /// Number of gradients of results, given by the caller.
         num_tangents: usize,
-        /// All other inputs.
+        /// Number of all other inputs.
         num_inputs: usize,
-        /// Of inputs.
+        /// Number of outputs that are gradients of inputs.
         num_gradients: usize,
-        /// All other outputs.
+        /// Number of all other outputs.
         num_results: usize,
-        /// Of whole tensors.
+        /// Bytes of all parameters, as whole tensors.
         parameter_bytes: i64,
     }
 }
 
 impl GraphSummary {
-    /// Of a graph in bytes of schemas/graph.fbs.
+    /// Summarizes a graph in bytes of schemas/graph.fbs.
     pub fn of(graph: &[u8]) -> Result<Self> {
         crate::library::ready()?;
         // SAFETY: the bytes are valid for the call.

@@ -32,13 +32,13 @@
 //! | build a graph, or import one | [`Graph`], [`import_graph`], [`import_onnx`] |
 //! | plan it | [`Plan::compile`] with [`CompileOptions`]; [`Planner`] for several questions of one graph |
 //! | look at a plan | [`Plan::summary`], [`Plan::ports`], [`Plan::nodes`], [`Plan::to_text`], … |
-//! | run it, all ranks told as one | [`Runner`] |
+//! | run it, all ranks used as one | [`Runner`] |
 //! | run it, rank by rank | [`World`], [`Executor`], [`Session`], [`Event`] |
 //! | check results | [`Verification`] |
 //!
-//! Errors are [`Error`]: a code, the cause in words, the node at fault, and constraints in conflict.
-//! Panics of callbacks do not pass through the library: the call that they belong to resumes them.
-//! What may be used from several threads is `Sync`, after the `@thread` notes of the C headers.
+//! Errors are [`Error`]: a code, a message, the node at fault, and constraints in conflict. Panics
+//! of callbacks do not pass through the library: the call that they belong to resumes them. Types
+//! that may be used from several threads are `Sync`, as the `@thread` notes of the C headers say.
 #![warn(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
 

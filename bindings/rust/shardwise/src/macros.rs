@@ -21,7 +21,7 @@ macro_rules! c_enum {
                 }
             }
 
-            /// What a number of C stands for.
+            /// The value for a number in C.
             pub const fn from_raw(number: i32) -> Self {
                 match number {
                     $(shardwise_sys::$value => Self::$item,)*
@@ -38,7 +38,7 @@ macro_rules! c_enum {
     };
 }
 
-/// An owned handle of C. It keeps what its context was given, which the library may still call.
+/// An owned handle of C. It keeps the callbacks of its context, which the library may still call.
 macro_rules! handle {
     ($(#[$note:meta])* $name:ident, $raw:ident, $destroy:ident, { $($auto:ident),* }) => {
         $(#[$note])*
@@ -105,7 +105,7 @@ macro_rules! record {
     (@field $raw:ident $field:ident $value:expr) => { $value };
 }
 
-/// A method that gives bytes or text which the library makes: `_to_json` and its like.
+/// A method that returns bytes or text that the library makes: `_to_json` and similar functions.
 macro_rules! texts {
     ($($(#[$note:meta])* $name:ident = $function:ident;)*) => {
         $(
@@ -119,7 +119,7 @@ macro_rules! texts {
     };
 }
 
-/// Methods for rows that are told by number and index.
+/// Methods that return all rows of a table. C has functions for the number of rows and for one row.
 macro_rules! rows {
     ($($(#[$note:meta])* $name:ident: $record:ident $(<$life:lifetime>)? = $count:ident, $get:ident, $init:ident;)*) => {
         $(

@@ -57,7 +57,7 @@ impl<const N: usize> From<[i64; N]> for Attr {
 }
 
 impl Attr {
-    /// As C takes it; lent by `self` and `strings`.
+    /// The argument as a C struct, lent by `self` and `strings`.
     #[track_caller]
     pub(crate) fn raw(&self, name: &str, strings: &mut Strings) -> Result<sys::shw_attr> {
         let mut raw = sys::shw_attr {
@@ -88,22 +88,23 @@ impl Attr {
     }
 }
 
-/// What the planner and its reports use of a node beside its operation. The default says nothing.
+/// Properties of a node that the planner and its reports use, besides its operation. The default
+/// sets none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeOptions {
-    /// For people and messages; none: "%" and the node's number.
+    /// Name, for people and messages; none: "%" and the node's number.
     pub name: Option<String>,
-    /// None: forward.
+    /// Phase of the node; none: forward.
     pub phase: Option<Phase>,
-    /// What activation checkpointing asked of the result.
+    /// How activation checkpointing tagged the result.
     pub recompute: Option<Recompute>,
-    /// "layers.0.attention.wq"
+    /// Module that the node is part of: "layers.0.attention.wq".
     pub module_path: Option<String>,
-    /// File and line, for people.
+    /// File and line of the program, for people.
     pub source: Option<String>,
-    /// Of autograd: joins a backward node to its forward node.
+    /// Number from autograd that links a backward node to its forward node.
     pub sequence_nr: Option<i64>,
-    /// Of activation checkpointing, which number.
+    /// Number of the activation checkpointing region.
     pub region: Option<i32>,
 }
 
@@ -132,18 +133,18 @@ impl NodeOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ValueType {
-    /// False: an element of a tuple that is absent.
+    /// False: the result is an element of a tuple that is absent.
     pub present: bool,
-    /// Of its elements.
+    /// Type of its elements.
     pub dtype: Dtype,
-    /// Its sizes; those that depend on symbols at the hints.
+    /// Its sizes. A size that depends on symbols is given at their hints.
     pub dims: Vec<i64>,
-    /// Results of the node; more than one: operation "get_item" extracts one.
+    /// Number of results of the node. If there are several, operation "get_item" extracts one.
     pub num_results: usize,
 }
 
-/// A node of a graph under construction. Operators and methods add nodes; an error, such as shapes
-/// that do not fit, comes from the line that makes it: [`Error::caller`](crate::Error::caller).
+/// A node of a graph under construction. Operators and methods add nodes. An error, such as shapes
+/// that do not fit, names the line that made the call: [`Error::caller`](crate::Error::caller).
 ///
 /// ```
 /// # use shardwise::{Context, Dtype, Graph};
@@ -180,13 +181,13 @@ impl<'g> Value<'g> {
         self.graph.value_type(self, 0)
     }
 
-    /// An operation of this operand.
+    /// Adds an operation whose only operand is this node.
     #[track_caller]
     pub fn op(self, op: &str, attrs: &[(&str, Attr)]) -> Result<Value<'g>> {
         self.graph.op(op, &[Some(self)], attrs)
     }
 
-    /// An operation of this operand and another.
+    /// Adds an operation of this operand and another.
     #[track_caller]
     pub fn op2(self, op: &str, other: Value<'g>, attrs: &[(&str, Attr)]) -> Result<Value<'g>> {
         self.graph.op(op, &[Some(self), Some(other)], attrs)
@@ -211,13 +212,13 @@ impl<'g> Value<'g> {
         self.op("relu", &[])
     }
 
-    /// Sum over `dims`; of all elements where there are none.
+    /// Sum over `dims`; over all elements if `dims` is empty.
     #[track_caller]
     pub fn sum(self, dims: &[i64]) -> Result<Value<'g>> {
         self.reduce("sum", dims)
     }
 
-    /// Mean over `dims`; of all elements where there are none.
+    /// Mean over `dims`; over all elements if `dims` is empty.
     #[track_caller]
     pub fn mean(self, dims: &[i64]) -> Result<Value<'g>> {
         self.reduce("mean", dims)

@@ -14,13 +14,13 @@ pub struct Op(usize);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OpParam {
-    /// Of the attribute, if it is one.
+    /// Name of the attribute, if the parameter is one.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of value that it takes.
     pub kind: ParamKind,
-    /// It must be given.
+    /// Whether it must be given.
     pub required: bool,
-    /// Of an attribute: the value where it is absent, as text.
+    /// For an attribute: its value if it is absent, as text.
     pub default_value: Option<&'static str>,
 }
 
@@ -32,7 +32,7 @@ impl Op {
         (0..unsafe { sys::shw_op_count() }).map(Op)
     }
 
-    /// The operation of a name; the error offers names like it.
+    /// Finds an operation by its name. The error offers names like it.
     pub fn find(name: &str) -> Result<Op> {
         crate::library::ready()?;
         let name = c_string(name)?;
@@ -40,7 +40,7 @@ impl Op {
         Ok(Op(number(|out| unsafe { sys::shw_op_find(name.as_ptr(), out) })?))
     }
 
-    /// As [`Graph::op`](crate::Graph::op) takes it.
+    /// Its name, as [`Graph::op`](crate::Graph::op) takes it.
     pub fn name(self) -> &'static str {
         // SAFETY: the string lives as long as the library.
         unsafe { text(sys::shw_op_name(self.0)) }

@@ -1,4 +1,4 @@
-//! Plans: how they are made, what they say, and the pieces of their tensors.
+//! Plans: making them, reading them, and cutting their tensors into pieces.
 
 use std::ptr::null;
 
@@ -22,8 +22,8 @@ impl Plan {
         Self::compile_hooked(context, graph, options, Hook::none())
     }
 
-    /// The same, and tells how far it is, on this thread. A panic of `progress` ends the call and goes
-    /// on from it.
+    /// As [`Plan::compile`]. Reports progress to a closure, on this thread. If the closure panics,
+    /// the call ends and resumes the panic.
     ///
     /// ```
     /// # use shardwise::{Code, CompileOptions, Context, Dtype, Flow, Graph, Plan};
@@ -64,8 +64,9 @@ impl Plan {
         })
     }
 
-    /// The cheapest way from one layout of a tensor to another, without a graph: a plan from "input.0" to
-    /// "output". Of the options, mesh and hardware count.
+    /// Finds the cheapest way from one layout of a tensor to another, without a graph. The plan has
+    /// one input, "input.0", and one output, "output". Of the options, only mesh and hardware are
+    /// used.
     ///
     /// ```
     /// # use shardwise::{CompileOptions, Context, Plan};
@@ -115,7 +116,8 @@ impl Plan {
         }
     }
 
-    /// The size of the placement problem, and the work of its solve. Zeros for a plan that was loaded.
+    /// The size of the placement problem, and the work of solving it. Zeros for a plan that was
+    /// loaded.
     pub fn effort(&self) -> Result<PlanEffort> {
         // SAFETY: the plan is valid.
         unsafe {
@@ -124,7 +126,7 @@ impl Plan {
         }
     }
 
-    /// Number of ranks that it runs on.
+    /// Number of ranks that the plan runs on.
     pub fn num_ranks(&self) -> usize {
         // SAFETY: the plan is valid.
         unsafe { sys::shw_plan_num_ranks(self.as_ptr()) as usize }
@@ -161,7 +163,7 @@ impl Plan {
         /// What the memory peak consists of, the largest share first.
         memory_shares: PlanMemoryShare<'_> =
             shw_plan_num_memory_shares, shw_plan_get_memory_share, shw_plan_memory_share_init;
-        /// How long the parts of the compilation took. None for a plan that was loaded.
+        /// The durations of the parts of the compilation. Empty for a plan that was loaded.
         phases: PlanPhase<'_> = shw_plan_num_phases, shw_plan_get_phase, shw_plan_phase_init;
     }
 
@@ -183,8 +185,8 @@ impl Plan {
         }
     }
 
-    /// Of an entry that is a bucket: the size of each symbol of the plan, in their order; none: it does
-    /// not depend on it. Empty for other entries.
+    /// For an entry that is a bucket: its size for each symbol of the plan, in their order; none
+    /// for a symbol that the entry does not depend on. Empty for other entries.
     pub fn symbol_sizes(&self, entry: usize) -> Result<Vec<Option<i64>>> {
         // SAFETY: the array has a size for each symbol, and the plan lends it.
         unsafe {
@@ -195,21 +197,22 @@ impl Plan {
         }
     }
 
-    /// The number of a port, from its name; of this entry, or of any.
+    /// Finds the number of a port by its name, among the ports of this entry or of all entries.
     pub fn find_port(&self, entry: Option<usize>, name: &str) -> Result<usize> {
         let (entry, name) = (entry.unwrap_or(sys::SHW_NONE), c_string(name)?);
         // SAFETY: the string lives for the call.
         number(|out| unsafe { sys::shw_plan_find_port(self.as_ptr(), entry, name.as_ptr(), out) })
     }
 
-    /// The place of an input in an entry: in [`PlanEntry::inputs`] and [`Run::inputs`](crate::Run::inputs).
+    /// The position of an input of an entry: in [`PlanEntry::inputs`] and
+    /// [`Run::inputs`](crate::Run::inputs).
     pub fn find_input(&self, entry: usize, name: &str) -> Result<usize> {
         let name = c_string(name)?;
         // SAFETY: the string lives for the call.
         number(|out| unsafe { sys::shw_plan_find_input(self.as_ptr(), entry, name.as_ptr(), out) })
     }
 
-    /// The place of an output in an entry: in [`PlanEntry::outputs`] and
+    /// The position of an output of an entry: in [`PlanEntry::outputs`] and
     /// [`Run::outputs`](crate::Run::outputs).
     pub fn find_output(&self, entry: usize, name: &str) -> Result<usize> {
         let name = c_string(name)?;
@@ -217,7 +220,7 @@ impl Plan {
         number(|out| unsafe { sys::shw_plan_find_output(self.as_ptr(), entry, name.as_ptr(), out) })
     }
 
-    /// The simulated time of an entry. It is computed by each call.
+    /// The simulated time of an entry. Each call computes it again.
     pub fn entry_time(&self, index: usize) -> Result<PlanEntryTime> {
         // SAFETY: the struct is valid for the call, and lends nothing.
         unsafe {
@@ -226,15 +229,16 @@ impl Plan {
         }
     }
 
-    /// The number of an entry, from its name.
+    /// Finds the number of an entry by its name.
     pub fn find_entry(&self, name: &str) -> Result<usize> {
         let name = c_string(name)?;
         // SAFETY: the string lives for the call.
         number(|out| unsafe { sys::shw_plan_find_entry(self.as_ptr(), name.as_ptr(), out) })
     }
 
-    /// The smallest bucket of an entry of the graph that a run of these sizes fits into: its number
-    /// among the entries. One size for each symbol that the entry depends on.
+    /// The smallest bucket of an entry of the graph into which a run of these sizes fits. Returns
+    /// its number among the entries. `sizes` has one size for each symbol that the entry depends
+    /// on.
     pub fn choose_bucket(&self, entry: &str, sizes: &[(&str, i64)]) -> Result<usize> {
         let mut strings = crate::convert::Strings::default();
         let entry = strings.add(entry)?;
@@ -249,9 +253,9 @@ impl Plan {
     }
 
     texts! {
-        /// Everything as one JSON object.
+        /// Everything that the plan reports, as one JSON object.
         to_json = shw_plan_to_json;
-        /// A table for a person.
+        /// Costs, layouts and memory as text for a person.
         to_text = shw_plan_to_text;
         /// The modules that the graph was traced from as a tree, in JSON.
         to_module_tree = shw_plan_to_module_tree;
@@ -307,7 +311,7 @@ impl Plan {
         Ok(Buffer::own(raw, &keep))
     }
 
-    /// The same into a buffer that exists. Refused while a run uses it.
+    /// As [`Plan::shard`], into an existing buffer. Fails while a run uses the buffer.
     pub fn shard_into(&self, port: usize, rank: usize, whole: TensorView<'_>, buffer: &Buffer) -> Result<()> {
         let (rank, tensor) = (int32("rank", rank)?, whole.raw());
         buffer.while_idle(|raw| {
@@ -328,7 +332,7 @@ impl Plan {
         })
     }
 
-    /// Compares this plan with one that came after, node by node; nodes are matched by name.
+    /// Compares this plan with another one, `after`, node by node. Nodes are matched by name.
     pub fn compare(&self, after: &Plan) -> Result<crate::Comparison> {
         // SAFETY: both plans are valid.
         crate::Comparison::create(&self.keep, |out| unsafe {

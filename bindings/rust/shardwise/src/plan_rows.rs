@@ -1,4 +1,4 @@
-//! What a plan says: the records that its queries fill.
+//! What a plan reports: the records that its queries fill.
 
 use crate::convert::slice;
 use crate::{Dtype, Phase, Role, Storage};
@@ -8,61 +8,62 @@ record! {
     PlanSummary<'a>, shw_plan_summary(raw) {
         /// Modelled cost of a step: the sum of the next three.
         objective_us: f64,
-        /// Of kernels.
+        /// Cost of kernels.
         compute_us: f64,
-        /// Of redistributing operands.
+        /// Cost of redistributing operands.
         communication_us: f64,
-        /// 1 for each operand whose layout changes: breaks ties.
+        /// 1 for each operand whose layout changes. It breaks ties.
         transition_us: f64,
         /// Proven lower bound of all placements.
         bound_us: f64,
         /// The objective equals the bound.
         proven: bool,
-        /// That the plan runs on.
+        /// Number of ranks that the plan runs on.
         num_ranks: i32,
-        /// That were placed.
+        /// Number of nodes that were placed.
         num_nodes: usize,
-        /// Summed over the nodes.
+        /// Number of strategies, summed over the nodes.
         num_strategies: usize,
-        /// Of the program, collectives included.
+        /// Number of steps of the program, collectives included.
         num_steps: usize,
-        /// "h100"
+        /// Name of the machine: "h100".
         hardware: &'a str,
-        /// "full", "compat"
+        /// Rules of the options: "full", "compat".
         rules: &'a str,
-        /// "bounded", "prefetch 0.25"; "": none
+        /// Overlap of the options: "bounded", "prefetch 0.25"; "": none.
         overlap: &'a str,
-        /// Of the graph.
+        /// Hash of the graph.
         graph_hash: u64,
-        /// Of the options.
+        /// Hash of the options.
         options_hash: u64,
-        /// Of the mesh.
+        /// Hash of the mesh.
         mesh_hash: u64,
         /// Scratch memory of one rank.
         arena_bytes: i64,
-        /// Of one session of one rank.
+        /// Memory of one session of one rank.
         session_bytes: i64,
-        /// Host memory of one rank and one session, where results wait.
+        /// Host memory of one rank and one session in which results wait for the backward pass.
         host_bytes: i64,
         /// Lower bound of `arena_bytes`.
         live_peak_bytes: i64,
-        /// Of the options; 0: none.
+        /// Memory limit of the options; 0: none.
         memory_limit_bytes: i64,
-        /// Of one rank at the fullest point of a step, as the planner counts it.
+        /// Memory of one rank at the point of a step where most is in use, as the planner counts
+        /// it.
         memory_peak_bytes: i64,
-        /// That one rank needs to run the program.
+        /// Memory that one rank needs to run the program.
         memory_program_bytes: i64,
-        /// Where the peak is.
+        /// Name of the node at which the peak is reached.
         memory_peak_node: &'a str,
-        /// Saved if the limit were one GiB higher, at the margin.
+        /// Time saved if the limit were one GiB higher, at the margin.
         memory_price_us_per_gib: f64,
-        /// Nodes at which the limit has a price.
+        /// Number of nodes at which the limit has a price.
         memory_binding_points: usize,
-        /// Of steps that run together, slice by slice.
+        /// Number of groups of steps that run together, slice by slice.
         num_fused_groups: usize,
-        /// In all groups.
+        /// Number of steps in all these groups.
         num_fused_steps: usize,
-        /// What the groups' steps need in addition where they run one by one.
+        /// Memory that the steps of these groups need in addition if they run one by one.
         group_bytes: i64,
     }
 }
@@ -71,7 +72,7 @@ record! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MeshAxis<'a> {
-    /// "dp"
+    /// Name of the axis: "dp".
     pub name: &'a str,
     /// Number of ranks along it.
     pub size: i64,
@@ -86,21 +87,21 @@ record! {
         role: Role,
         /// Who holds its memory.
         storage: Storage,
-        /// Of its elements.
+        /// Type of its elements.
         dtype: Dtype,
         /// False: an output that is never computed.
         present: bool,
         /// The input whose memory this output overwrites.
         updates: Option<usize>,
-        /// Of the whole tensor.
+        /// Sizes of the whole tensor.
         dims: &'a [i64] = slice(raw.dims, raw.rank as usize),
-        /// Of one rank's piece; empty if not present.
+        /// Sizes of one rank's piece; empty if not present.
         local_dims: &'a [i64] = slice(raw.local_dims, raw.rank as usize),
-        /// Of one rank's piece, in elements; empty if not present.
+        /// Strides of one rank's piece, in elements; empty if not present.
         local_strides: &'a [i64] = slice(raw.local_strides, raw.rank as usize),
         /// One placement for each mesh axis: "S(0)R".
         layout: &'a str,
-        /// Of a bucket: what `dims` are made of.
+        /// For a bucket: the expressions of symbols that `dims` are computed from.
         symbolic_dims: Option<&'a str>,
     }
 }
@@ -108,25 +109,26 @@ record! {
 record! {
     /// One way to run a plan.
     PlanEntry<'a>, shw_plan_entry(raw) {
-        /// "step"; where an entry has several buckets, with their sizes: "decode@cache=16".
+        /// Name: "step". If an entry has several buckets, their sizes are part of it:
+        /// "decode@cache=16".
         name: &'a str,
-        /// In the objective.
+        /// Weight of the entry in the objective.
         weight: f64,
         /// Ports that a run takes, in this order.
         inputs: &'a [usize] = slice(raw.inputs, raw.num_inputs),
-        /// Ports that a run gives, in this order.
+        /// Ports that a run returns, in this order.
         outputs: &'a [usize] = slice(raw.outputs, raw.num_outputs),
         /// Entries that must have run before it in the same session.
         after: &'a [usize] = slice(raw.after, raw.num_after),
-        /// Of its program.
+        /// Number of steps of its program.
         num_steps: usize,
-        /// Of one rank; a part of `input_bytes`.
+        /// Bytes of parameters of one rank; a part of `input_bytes`.
         parameter_bytes: i64,
-        /// Of one rank.
+        /// Bytes of inputs of one rank.
         input_bytes: i64,
-        /// Of one rank; outputs that overwrite inputs do not count.
+        /// Bytes of outputs of one rank. Outputs that overwrite inputs do not count.
         output_bytes: i64,
-        /// The entry of the graph that this is a bucket of; "": none.
+        /// The entry of the graph of which this is a bucket; "": none.
         bucket_of: &'a str,
     }
 }
@@ -137,23 +139,23 @@ record! {
     PlanEntryTime, shw_plan_entry_time(raw) {
         /// From the first step to the end of the last.
         us: f64,
-        /// Of that: communication with no computation beside it.
+        /// The part of `us` in which communication runs with no computation beside it.
         exposed_us: f64,
-        /// Of `exposed_us`: what no order of the steps hides.
+        /// The part of `exposed_us` that no order of the steps hides.
         unavoidable_us: f64,
-        /// No order of the steps is faster.
+        /// Lower bound of `us`: no order of the steps is faster.
         lower_bound_us: f64,
-        /// Of steps that wait for each other.
+        /// Time of the longest chain of steps that wait for each other.
         longest_chain_us: f64,
-        /// Of one rank: ports, state, session, scratch.
+        /// Device memory of one rank: ports, state, session, scratch.
         device_peak_bytes: i64,
     }
 }
 
 record! {
-    /// A size that is known at run time.
+    /// A symbol of the graph: a size that is known only at run time.
     PlanSymbol<'a>, shw_symbol(raw) {
-        /// "cache"
+        /// Name of the symbol: "cache".
         name: &'a str,
         /// Smallest size.
         minimum: i64,
@@ -169,23 +171,23 @@ record! {
 record! {
     /// The placement of one node.
     PlanNode<'a>, shw_plan_node(raw) {
-        /// In the rewritten graph.
+        /// Name of the node in the rewritten graph.
         name: &'a str,
         /// Its operation.
         op: &'a str,
-        /// "layers.0.attention.wq"; "": none
+        /// Module that the node is part of: "layers.0.attention.wq"; "": none.
         module_path: &'a str,
         /// Forward or backward.
         phase: Phase,
-        /// "S(0)R, RS(1)"
+        /// Layouts of the operands: "S(0)R, RS(1)".
         operand_layouts: &'a str,
-        /// "S(0)S(2)"; of several results in parentheses.
+        /// Layout of the result: "S(0)S(2)"; several results in parentheses.
         result_layout: &'a str,
-        /// Of its kernel.
+        /// Cost of its kernel.
         compute_us: f64,
-        /// Of the layout changes of its operands.
+        /// Cost of communication for the layout changes of its operands.
         communication_us: f64,
-        /// Likewise.
+        /// Transition cost of these layout changes.
         transition_us: f64,
     }
 }
@@ -193,26 +195,27 @@ record! {
 record! {
     /// One step of the program: a kernel, or a collective.
     PlanStep<'a>, shw_plan_step(raw) {
-        /// "mm", "local_slice", "all_gather"
+        /// Name of the kernel: "mm", "local_slice", "all_gather".
         kernel: &'a str,
-        /// Which entry.
+        /// Number of the entry that the step is part of.
         entry: usize,
         /// Forward or backward.
         phase: Phase,
-        /// 0: computes; each other stream: the collectives of one communicator.
+        /// Stream that the step runs on. Stream 0 computes; each other stream has the collectives
+        /// of one communicator.
         stream: i32,
-        /// Node of the graph that it serves.
+        /// The node of the graph for which the step runs.
         node_index: Option<usize>,
-        /// Of a collective: mesh axes of the group.
+        /// For a collective: mesh axes of the group.
         axes: &'a [u8] = slice(raw.axes, raw.num_axes),
-        /// Of a permute: the axes in another order. The member that has number i in this order gets what
+        /// For a permute: the axes in another order. The member with number i in this order gets what
         /// the member with number i in the order of `axes` has.
         to_axes: &'a [u8] = slice(raw.to_axes, if raw.to_axes.is_null() { 0 } else { raw.num_axes }),
-        /// Of a reduction: "sum", "avg", …
+        /// For a reduction: "sum", "avg", …
         reduce: &'a str,
-        /// That one rank sends.
+        /// Bytes that one rank sends.
         wire_bytes: i64,
-        /// Modelled.
+        /// Modelled time.
         cost_us: f64,
     }
 }
@@ -220,49 +223,50 @@ record! {
 record! {
     /// All steps of one kind of collective.
     PlanCollective<'a>, shw_plan_collective(raw) {
-        /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all", "collective_permute"
+        /// The kind: "all_gather", "reduce_scatter", "all_reduce", "all_to_all",
+        /// "collective_permute".
         kind: &'a str,
-        /// Steps of the program.
+        /// Number of steps of the program.
         count: usize,
-        /// That one rank sends.
+        /// Bytes that one rank sends.
         wire_bytes: i64,
     }
 }
 
 record! {
-    /// What one module holds of one kind of memory at the fullest point of a step.
+    /// Memory of one kind that one module holds at the point of a step where most is in use.
     PlanMemoryShare<'a>, shw_plan_memory_share(raw) {
-        /// "parameters", "gradients", "activations", …
+        /// Kind of memory: "parameters", "gradients", "activations", …
         kind: &'a str,
-        /// "layers.0.attention.wq"; "": none
+        /// The module: "layers.0.attention.wq"; "": none.
         module_path: &'a str,
-        /// Of one rank.
+        /// Bytes of one rank.
         bytes: i64,
     }
 }
 
 record! {
-    /// Wall clock of one part of a compilation.
+    /// The time that one part of a compilation took.
     PlanPhase<'a>, shw_plan_phase(raw) {
-        /// "load", "rewrite", "solve", …
+        /// Name of the part: "load", "rewrite", "solve", …
         name: &'a str,
-        /// How long it took.
+        /// Its duration in seconds.
         duration_s: f64,
     }
 }
 
 record! {
-    /// What the solver had to do.
+    /// The work that the solver did.
     PlanEffort, shw_plan_effort(raw) {
-        /// Of the placement problem.
+        /// Number of variables of the placement problem.
         num_variables: usize,
-        /// Likewise.
+        /// Number of edges of the placement problem.
         num_edges: usize,
-        /// Summed over the variables.
+        /// Number of strategies, summed over the variables.
         num_strategies: usize,
-        /// Of the solver.
+        /// Number of sweeps of the solver.
         num_sweeps: usize,
-        /// Likewise.
+        /// Number of branch-and-bound nodes of the solver.
         num_branch_nodes: usize,
     }
 }

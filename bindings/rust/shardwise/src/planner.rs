@@ -1,4 +1,4 @@
-//! Several questions of one graph.
+//! Answers several questions about one graph.
 
 use std::ptr::null;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::{
 };
 
 handle! {
-    /// A graph prepared for a mesh: rewritten, with the strategies of every node and their prices. Each
-    /// question costs one or more solves.
+    /// A graph prepared for a mesh: it is rewritten, and has the strategies of every node and their
+    /// prices. Each question takes one or more solves.
     Planner, shw_planner, shw_planner_destroy, { Send }
 }
 
 type ProgressBox<'a> = Box<dyn FnMut(&Progress<'_>) -> Flow + 'a>;
 
-/// What one question changes in the planner's options. The default changes nothing.
+/// Changes of the planner's options for one question. The default changes nothing.
 #[derive(Default)]
 pub struct Changes<'a> {
     input_layout: Option<String>,
@@ -59,28 +59,29 @@ impl<'a> Changes<'a> {
         self
     }
 
-    /// As [`CompileOptions::input_layout_of`]; takes precedence over those of the options.
+    /// As [`CompileOptions::input_layout_of`]. It takes precedence over the layouts of the options.
     #[must_use]
     pub fn input_layout_of(mut self, port: &str, layout: &str) -> Self {
         self.input_layouts.push((port.to_owned(), layout.to_owned()));
         self
     }
 
-    /// As [`CompileOptions::output_layout_of`]; likewise.
+    /// As [`CompileOptions::output_layout_of`]. It takes precedence over the layouts of the
+    /// options.
     #[must_use]
     pub fn output_layout_of(mut self, port: &str, layout: &str) -> Self {
         self.output_layouts.push((port.to_owned(), layout.to_owned()));
         self
     }
 
-    /// As [`CompileOptions::pin`]; added to those of the options.
+    /// As [`CompileOptions::pin`], in addition to the pins of the options.
     #[must_use]
     pub fn pin(mut self, pattern: &str, layout: &str) -> Self {
         self.pins.push((pattern.to_owned(), layout.to_owned()));
         self
     }
 
-    /// As [`CompileOptions::without`]; added to those of the options.
+    /// As [`CompileOptions::without`], in addition to those of the options.
     #[must_use]
     pub fn without(mut self, names: &[&str]) -> Self {
         self.without.extend(names.iter().map(|&name| name.to_owned()));
@@ -108,21 +109,22 @@ impl<'a> Changes<'a> {
         self
     }
 
-    /// For all solves of the question; then the best answer so far is returned, unproven.
+    /// Time limit for all solves of the question. After it the best answer found so far is
+    /// returned, unproven.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self
     }
 
-    /// Ends the question when the flag is raised.
+    /// A flag that ends the question when it is raised.
     #[must_use]
     pub fn cancel(mut self, flag: &Cancel) -> Self {
         self.cancel = Some(flag.clone());
         self
     }
 
-    /// Tells how far it is, on the asking thread.
+    /// A closure that reports progress, called on the thread that asks.
     #[must_use]
     pub fn progress(mut self, progress: impl FnMut(&Progress<'_>) -> Flow + 'a) -> Self {
         self.progress = Some(Box::new(progress));
@@ -173,7 +175,8 @@ impl Planner {
         })
     }
 
-    /// The cheapest plan: the one of [`Plan::compile`] with the planner's options and the changes.
+    /// Makes the cheapest plan: what [`Plan::compile`] makes with the planner's options and the
+    /// changes.
     pub fn compile(&mut self, changes: Changes<'_>) -> Result<Plan> {
         changes.lend(|raw| {
             // SAFETY: all that the changes point to lives for the call.
@@ -181,7 +184,7 @@ impl Planner {
         })
     }
 
-    /// The cheapest placement in the export format of AutoParallel, as JSON.
+    /// Exports the cheapest placement in the format of AutoParallel, as JSON.
     pub fn export(&mut self, changes: Changes<'_>) -> Result<String> {
         changes.lend(|raw| {
             // SAFETY: as above.
@@ -191,8 +194,9 @@ impl Planner {
         })
     }
 
-    /// Why a node has its placement, and what every other layout of its result would cost. `layout` is
-    /// solved in any case; beside it the `num_forced` with the lowest bounds (0: 3).
+    /// Explains why a node has its placement, and what every other layout of its result would cost.
+    /// The problem is also solved again for the `num_forced` layouts with the lowest bounds (0: 3),
+    /// and in any case for `layout`.
     pub fn explain(
         &mut self,
         node: &str,
@@ -213,8 +217,8 @@ impl Planner {
         })
     }
 
-    /// What the cheapest plan pays for, and how far prices may change before another one is better. Not
-    /// implemented with `Overlap::Simulated`.
+    /// Explains the costs of the cheapest plan, and how far prices may change before another plan
+    /// is better. Not available with `Overlap::Simulated`.
     pub fn explain_plan(&mut self, changes: Changes<'_>) -> Result<PlanExplanation> {
         changes.lend(|raw| {
             // SAFETY: all that the changes point to lives for the call.
@@ -224,7 +228,8 @@ impl Planner {
         })
     }
 
-    /// The cheapest placements under one memory limit after another: `num_points` of them (0: 12).
+    /// The cheapest placements under a series of memory limits, from no limit to the lowest peak:
+    /// `num_points` of them, if so many exist (0: 12).
     pub fn pareto(&mut self, num_points: usize, changes: Changes<'_>) -> Result<Pareto> {
         let mut options = init(sys::shw_pareto_options_init);
         options.num_points = num_points;
@@ -236,10 +241,11 @@ impl Planner {
         })
     }
 
-    /// The model planned by well-known recipes ("fsdp", …; none: all), beside the optimum: the fastest in
-    /// the simulator of several placements, with these among them, or with an [`Overlap`](crate::Overlap)
-    /// other than `Simulated` the cheapest. `foreign`: JSON of
-    /// layouts to score as well, such as [`Plan::to_placements`]; "": none.
+    /// Plans the model by well-known recipes ("fsdp", …; empty: all), and compares these plans with
+    /// the optimum. The optimum is the placement with the shortest simulated step, of several that
+    /// include all recipes. With an [`Overlap`](crate::Overlap) other than `Simulated`, it is the
+    /// cheapest of all placements. `foreign`: JSON of layouts to score as well, such as
+    /// [`Plan::to_placements`]; "": none.
     pub fn compare(&mut self, recipes: &[&str], foreign: &str, changes: Changes<'_>) -> Result<Recipes> {
         let mut strings = Strings::default();
         let recipes: Vec<String> = recipes.iter().map(|&name| name.to_owned()).collect();
@@ -255,8 +261,9 @@ impl Planner {
         })
     }
 
-    /// A report of a plan that this planner made with the changes: HTML that needs no other file, with
-    /// the price of every layout that was not chosen. `other` and `pareto` are shown beside it.
+    /// A report of a plan that this planner made with the changes: HTML that needs no other file.
+    /// It has the price of every layout that was not chosen. `other` and `pareto` are shown beside
+    /// the plan.
     pub fn to_report(
         &mut self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! What a long call tells while it works.
+//! Progress reports of long calls.
 
 use std::any::Any;
 use std::os::raw::c_void;
@@ -9,30 +9,31 @@ use shardwise_sys as sys;
 
 use crate::convert::text;
 
-/// Whether a call shall go on.
+/// Whether a call should continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue the call.
     Continue,
-    /// End with [`Code::Cancelled`](crate::Code::Cancelled).
+    /// End the call with [`Code::Cancelled`](crate::Code::Cancelled).
     Cancel,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// "load", "rewrite", "strategies", "price", "solve", "lower", …
+    /// Part of the call that is under way: "load", "rewrite", "strategies", "price", "solve",
+    /// "lower", …
     pub phase: &'a str,
     /// Cost of the best placement so far; infinity: none yet.
     pub best_us: f64,
     /// Proven lower bound of all placements; -infinity: none yet.
     pub bound_us: f64,
-    /// Since the call began.
+    /// Seconds since the call began.
     pub elapsed_s: f64,
 }
 
-/// A closure that is lent to one call, and the panic that it may leave.
+/// A closure that is lent to one call, and the panic of the closure, if any.
 pub(crate) struct Hook<'a> {
     call: Option<&'a mut dyn FnMut(&Progress<'_>) -> Flow>,
     panic: Option<Box<dyn Any + Send>>,
@@ -55,7 +56,7 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// After the call: a panic of the closure goes on from here.
+    /// To be called after the call: resumes a panic of the closure.
     pub(crate) fn finish(self) {
         if let Some(panic) = self.panic {
             resume_unwind(panic)

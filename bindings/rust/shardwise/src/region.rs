@@ -25,8 +25,9 @@ pub struct Region {
 
 impl Region {
     /// `body` runs on the threads of ranks, several at once. Equal inputs must give equal outputs. It
-    /// must not use the executor, but it may call its groups. An error is the code with which the run fails; a panic fails the run,
-    /// and goes on from [`Event::wait`](crate::Event::wait).
+    /// must not use the executor, but it may call its groups. If it returns an error, the run fails
+    /// with this code. If it panics, the run fails, and [`Event::wait`](crate::Event::wait) resumes
+    /// the panic.
     pub fn new(
         name: &str,
         body: impl Fn(&mut RegionCall<'_>) -> std::result::Result<(), Code> + Send + Sync + 'static,
@@ -35,7 +36,8 @@ impl Region {
     }
 }
 
-/// What C holds of a region: at the same place as long as the executor lives.
+/// The data of a region that C has a pointer to. It stays at the same address as long as the
+/// executor lives.
 pub(crate) struct RegionBody {
     region: Region,
     panics: Arc<PanicSlot>,
@@ -106,7 +108,7 @@ impl<'a> RegionCall<'a> {
         unsafe { slice(self.raw.mesh, self.raw.num_axes as usize) }
     }
 
-    /// Ranks to exchange data with: of the attribute `groups`; none: it has not so many.
+    /// One of the groups of the attribute `groups`, to exchange data with; none: there are fewer.
     pub fn group(&self, index: usize) -> Option<Group<'a>> {
         // SAFETY: lent for the call.
         let groups = unsafe { slice(self.raw.groups, self.raw.num_groups) };
@@ -134,7 +136,8 @@ impl<'a> RegionCall<'a> {
         outputs.get(index).filter(|tensor| !tensor.data.is_null())
     }
 
-    /// A result, to be filled, row-major; none: as above, or its elements are of another type.
+    /// The memory of a result, which the body must fill, row-major. None: there is no such result,
+    /// it is absent or not needed, or its elements are of another type.
     pub fn output<T: Element>(&mut self, index: usize) -> Option<&mut [T]> {
         let raw = self.output_raw(index).filter(|raw| raw.dtype == T::DTYPE.raw())?;
         let count = num_elements(self.output_dims(index)?).ok()?;

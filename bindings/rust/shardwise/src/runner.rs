@@ -44,8 +44,9 @@ impl crate::executor::Abort for Inner {
     }
 }
 
-/// Runs a plan on ranks of this process, with whole tensors: cuts inputs into pieces, runs all
-/// ranks, and puts outputs together. After the first runs of an entry, runs take no new memory.
+/// Runs a plan on all its ranks, in this process, with whole tensors. It cuts inputs into pieces,
+/// runs all ranks, and puts outputs together. After the first runs of an entry, further runs
+/// allocate no memory for tensors.
 ///
 /// State, such as parameters that executors keep, is set and read by its name.
 pub struct Runner(Arc<Inner>);
@@ -55,24 +56,25 @@ handle! {
     PendingHandle, shw_pending, shw_pending_destroy, { Send, Sync }
 }
 
-/// A run that a [`Runner`] started. Dropping it does not stop the run. Awaited, it gives itself back
-/// at the run's end, to read the outputs from.
+/// A run that a [`Runner`] started. Dropping it does not stop the run. When you await it, it
+/// returns itself after the run has ended, and you can read the outputs.
 ///
-/// Where the body of a manual region panicked, the run fails, and the first wait for one of the
-/// runner's runs resumes the panic.
+/// If the body of a manual region panics, the run fails. The first wait for one of the runner's
+/// runs resumes the panic.
 pub struct Pending {
     handle: Arc<PendingHandle>,
     panics: Arc<PanicSlot>,
 }
 
 impl Runner {
-    /// Virtual ranks of its own for all ranks of a plan.
+    /// Prepares virtual ranks in this process for all ranks of a plan.
     pub fn new(plan: &Plan) -> Result<Self> {
         Self::with_options(plan, None, ExecutorOptions::default())
     }
 
-    /// In a world of this process, or virtual ranks of its own; with options for the executor of each
-    /// rank.
+    /// Prepares the ranks of `world`, all of which must be in this process; none: new virtual
+    /// ranks.
+    /// `options` are those of the executor of each rank.
     pub fn with_options(plan: &Plan, world: Option<&World>, options: ExecutorOptions) -> Result<Self> {
         let panics = Arc::new(PanicSlot::default());
         let options = RawOptions::new(options, &panics);
@@ -86,14 +88,14 @@ impl Runner {
         Ok(Self(Arc::new(Inner { raw, panics, keep, _options: options })))
     }
 
-    /// Writes a tensor that the executors keep: "param.w".
+    /// Writes a tensor that the executors keep, by the name of its port: "param.w".
     pub fn set_state(&mut self, name: &str, whole: TensorView<'_>) -> Result<()> {
         let (name, whole) = (c_string(name)?, whole.raw());
         // SAFETY: name and tensor live for the call.
         check(unsafe { sys::shw_runner_set_state(self.0.raw.as_ptr(), name.as_ptr(), &whole) })
     }
 
-    /// A tensor that the executors keep, whole and row-major, on the CPU: a copy.
+    /// A copy of a tensor that the executors keep, whole and row-major, on the CPU.
     pub fn gather_state(&mut self, name: &str) -> Result<Buffer> {
         let name = c_string(name)?;
         // SAFETY: the name lives for the call.
@@ -102,27 +104,28 @@ impl Runner {
         Ok(Buffer::own(whole, &self.0.keep))
     }
 
-    /// A copy of its elements.
+    /// A copy of the elements of a tensor that the executors keep, row-major.
     pub fn state<T: Element>(&mut self, name: &str) -> Result<Vec<T>> {
         self.gather_state(name)?.read()
     }
 
-    /// One run of an entry on all ranks, to its end. `inputs` has every input that is handed over, by
-    /// name; the error says which is missing or too many. The outputs are read from the answer.
+    /// Runs an entry on all ranks, and waits for the end of the run. `inputs` must have all inputs
+    /// that the entry takes, by name; the error says which one is missing or unknown. Read the
+    /// outputs from the result.
     ///
-    /// Of an entry with buckets, `entry` is the name of one: [`Plan::choose_bucket`].
+    /// For an entry with buckets, `entry` is the name of a bucket: [`Plan::choose_bucket`].
     pub fn run(&mut self, entry: &str, inputs: &[(&str, TensorView<'_>)]) -> Result<Pending> {
         let pending = self.start(entry, inputs)?;
         pending.wait()?;
         Ok(pending)
     }
 
-    /// Starts a run and does not wait for it, unless too many are unfinished
-    /// ([`ExecutorOptions::max_in_flight`]): several may be in flight. Runs take place in the order in
-    /// which they are started. Inputs are copied.
+    /// Starts a run, and returns without waiting for its end. If
+    /// [`ExecutorOptions::max_in_flight`] runs are unfinished, it first waits for one of them. Runs
+    /// take place in the order in which they are started. Inputs are copied.
     ///
-    /// When one fails, those behind it fail too. A start after that waits for them, and the runner can
-    /// be used again.
+    /// If a run fails, the runs started after it fail too. The next start then waits for all of
+    /// them, and the runner can be used again.
     pub fn start(&mut self, entry: &str, inputs: &[(&str, TensorView<'_>)]) -> Result<Pending> {
         let mut strings = Strings::default();
         let entry = strings.add(entry)?;
@@ -139,12 +142,13 @@ impl Runner {
         Ok(Pending { handle, panics: self.0.panics.clone() })
     }
 
-    /// Stops what runs. The runner can be used again.
+    /// Stops all runs. The runner can be used again.
     pub fn abort(&self) {
         crate::executor::Abort::abort(&*self.0);
     }
 
-    /// To abort from another thread, also while this one is inside [`Runner::run`].
+    /// A handle that aborts runs from another thread, even while this one is inside
+    /// [`Runner::run`].
     pub fn abort_handle(&self) -> AbortHandle {
         let weak: Weak<Inner> = Arc::downgrade(&self.0);
         AbortHandle::new(weak)
@@ -159,7 +163,7 @@ impl Pending {
         panic_or(&self.panics, check(status))
     }
 
-    /// The same for at most this time: Ok(false) where it has not ended then.
+    /// Waits for at most this time. Ok(false): the run has not ended yet.
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
         // SAFETY: the handle is valid.
         let status = unsafe { sys::shw_pending_wait(self.handle.as_ptr(), nanoseconds(limit)) };
@@ -177,15 +181,16 @@ impl Pending {
         unsafe { sys::shw_pending_query(self.handle.as_ptr()) != 0 }
     }
 
-    /// Calls `done` once when the run has ended on all ranks, with the code of its error: from a thread
-    /// of the library, which must not be blocked, or at once. It must not use this crate: it wakes a
-    /// thread or a task of the program. A panic in it is dropped.
+    /// Calls `done` once when the run has ended on all ranks, with the code of its error. If the
+    /// run has ended already, the call takes place at once; otherwise on a thread of the library,
+    /// which must not be blocked. `done` must not use this crate. Use it to wake a thread or a task
+    /// of the program. A panic in `done` is ignored.
     pub fn on_done(&self, done: impl FnOnce(Option<Code>) + Send + 'static) -> Result<()> {
         // SAFETY: the handle is valid, and the library calls what it is given once, where it succeeds.
         notify(done, |call, user| unsafe { sys::shw_pending_notify(self.handle.as_ptr(), call, user) })
     }
 
-    /// An output, whole, row-major, on the CPU. Waits for the run.
+    /// Waits for the run, and returns an output: whole, row-major, on the CPU.
     pub fn gather(&self, name: &str) -> Result<Buffer> {
         self.wait()?;
         let name = c_string(name)?;
@@ -194,7 +199,7 @@ impl Pending {
         Ok(Buffer::own(whole, &self.handle.keep))
     }
 
-    /// A copy of an output's elements, whole and row-major. Waits for the run.
+    /// Waits for the run, and returns a copy of an output's elements, whole and row-major.
     pub fn read<T: Element>(&self, name: &str) -> Result<Vec<T>> {
         self.gather(name)?.read()
     }

@@ -15,13 +15,14 @@ handle! {
 /// Options of [`Search::new`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SearchOptions {
-    /// 1 to 2^20.
+    /// Number of devices, 1 to 2^20.
     pub num_devices: i64,
-    /// 1 to 6; 0: 3.
+    /// The largest number of mesh axes, 1 to 6; 0: 3.
     pub max_mesh_dims: usize,
-    /// How many of the best are needed; others are given up early. 0: all.
+    /// How many of the best meshes are needed. Another mesh is given up as soon as its bound shows
+    /// that it is not one of them. 0: all.
     pub num_best: usize,
-    /// At most; 0: as many as cores.
+    /// The number of threads, at most; 0: as many as cores.
     pub num_threads: i32,
     /// Plans each mesh for every set of mesh axes that could shard the first dim of the inputs.
     pub each_batch: bool,
@@ -30,15 +31,15 @@ pub struct SearchOptions {
 record! {
     /// A mesh and its plan.
     SearchCandidate<'a>, shw_search_candidate(raw) {
-        /// "d0=8,d1=8"
+        /// The mesh: "d0=8,d1=8".
         mesh: &'a str,
-        /// That was asked for; "": free.
+        /// The requested layout of the inputs; "": free.
         input_layout: &'a str,
         /// Mesh axes that shard the first dim of every input: "d0,d2".
         batch: &'a str,
         /// Why there is no plan; "": there is one.
         error: &'a str,
-        /// Of that error.
+        /// Code of that error.
         code: Option<Code> = (raw.code != sys::SHW_OK).then_some(Code::from_raw(raw.code)),
         /// It is not among the best; only `bound_us` is known.
         given_up: bool,
@@ -48,17 +49,17 @@ record! {
         objective_us: f64,
         /// Proven lower bound.
         bound_us: f64,
-        /// Of kernels.
+        /// Cost of kernels.
         compute_us: f64,
-        /// Of layout changes.
+        /// Cost of communication for layout changes.
         communication_us: f64,
-        /// Of the steps of the lowered program.
+        /// Time of the steps of the lowered program.
         program_us: f64,
-        /// Simulated, of all entries by their weights.
+        /// Simulated step: all entries, by their weights.
         step_us: f64,
-        /// Of one rank, as the planner counts it.
+        /// Memory peak of one rank, as the planner counts it.
         memory_peak_bytes: i64,
-        /// Of its planning.
+        /// How long planning took.
         duration_s: f64,
     }
 }
@@ -74,7 +75,7 @@ impl Search {
         Self::hooked(context, graph, options, search, Hook::none())
     }
 
-    /// The same, and calls `progress` once for each plan, from one thread at a time.
+    /// As [`Search::new`]. Calls `progress` once for each plan, from one thread at a time.
     pub fn new_with_progress(
         context: &Context,
         graph: &[u8],
@@ -106,15 +107,16 @@ impl Search {
     }
 
     rows! {
-        /// Those with plans first, the best before others; then those given up; then those without a plan.
+        /// Meshes with a plan first, the best one at the beginning; then those that were given up;
+        /// then those without a plan.
         candidates: SearchCandidate<'_> =
             shw_search_num_candidates, shw_search_get_candidate, shw_search_candidate_init;
     }
 
     texts! {
-        /// As one JSON object.
+        /// The meshes as one JSON object.
         to_json = shw_search_to_json;
-        /// For a person.
+        /// The meshes as text for a person.
         to_text = shw_search_to_text;
     }
 }

@@ -1,13 +1,13 @@
-//! What entries leave to entries that run after them.
+//! Memory that entries of an executor share.
 
 use shardwise_sys as sys;
 
 use crate::{Executor, Result};
 
 handle! {
-    /// Memory that entries of one executor share when they run one after another: what a forward pass
-    /// leaves, the backward pass finds. An executor has a session of its own; further ones let several
-    /// be under way at once.
+    /// Keeps values that one entry of an executor leaves for later entries, such as the activations
+    /// of a forward pass for the backward pass. An executor has a session of its own. With
+    /// additional sessions, several may be under way at once: forward, forward, backward, backward.
     Session, shw_session, shw_session_destroy, { Send, Sync }
 }
 

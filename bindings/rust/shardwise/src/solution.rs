@@ -18,15 +18,15 @@ handle! {
 /// Options of [`Solution::new`].
 #[derive(Clone, Debug, Default)]
 pub struct SolutionOptions {
-    /// None: [`ProblemFormat::Ap`].
+    /// Format of the problem; None: [`ProblemFormat::Ap`].
     pub format: Option<ProblemFormat>,
     /// Nodes with the same root get one common strategy.
     pub tied: bool,
-    /// At most; 0: as many as cores.
+    /// The number of threads, at most; 0: as many as cores.
     pub num_threads: i32,
-    /// Then the best solution found so far is returned, unproven.
+    /// Time limit. After it the best solution found so far is returned, unproven.
     pub time_limit: Option<Duration>,
-    /// Ends the call when it is raised.
+    /// A flag that ends the call when it is raised.
     pub cancel: Option<Cancel>,
 }
 
@@ -37,23 +37,23 @@ record! {
         objective: f64,
         /// Proven lower bound of all choices.
         bound: f64,
-        /// Of the solve.
+        /// Duration of the solve.
         duration_s: f64,
         /// The objective equals the bound.
         proven: bool,
-        /// Of the problem.
+        /// Number of variables of the problem.
         num_variables: usize,
-        /// Likewise.
+        /// Number of edges of the problem.
         num_edges: usize,
-        /// Summed over the variables.
+        /// Number of strategies, summed over the variables.
         num_strategies: usize,
-        /// What presolve left.
+        /// Number of variables that presolve left.
         num_variables_after_presolve: usize,
-        /// Of the solver.
+        /// Number of sweeps of the solver.
         num_sweeps: usize,
-        /// What presolve left.
+        /// Number of strategies that presolve left.
         num_strategies_after_presolve: usize,
-        /// Of the solver.
+        /// Number of branch-and-bound nodes of the solver.
         num_branch_nodes: usize,
         /// lp_solve is not installed; it might have closed the gap.
         lp_solve_missing: bool,
@@ -65,7 +65,7 @@ record! {
     SolutionBudget, shw_solution_budget(raw) {
         /// The limit.
         limit: f64,
-        /// Use at the fullest point.
+        /// The use at the point where it is largest.
         peak: f64,
     }
 }
@@ -73,11 +73,12 @@ record! {
 record! {
     /// What a budget costs at one point.
     SolutionPrice, shw_solution_price(raw) {
-        /// Which budget.
+        /// Number of the budget.
         budget: usize,
-        /// Where.
+        /// Number of the point.
         point: usize,
-        /// By how much the optimum would fall if the limit there were one unit higher.
+        /// The amount by which the optimum of the relaxation would fall if the limit at this point
+        /// were one unit higher.
         price: f64,
     }
 }
@@ -88,7 +89,7 @@ impl Solution {
         Self::hooked(context, problem, options, Hook::none())
     }
 
-    /// The same, and tells how far it is, on this thread.
+    /// As [`Solution::new`]. Reports progress to a closure, on this thread.
     pub fn new_with_progress(
         context: &Context,
         problem: &[u8],
@@ -128,7 +129,7 @@ impl Solution {
         }
     }
 
-    /// The strategy of each node, in the order of the problem; none: an output.
+    /// The strategy of each node, in the order of the problem; none for an output.
     pub fn strategies(&self) -> Vec<Option<usize>> {
         // SAFETY: the handle is valid.
         unsafe {
@@ -145,9 +146,9 @@ impl Solution {
     }
 
     texts! {
-        /// As one JSON object.
+        /// The solution as one JSON object.
         to_json = shw_solution_to_json;
-        /// For a person.
+        /// The solution as text for a person.
         to_text = shw_solution_to_text;
     }
 }

@@ -12,7 +12,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type of Rust that tensors can have as elements. Elements of other dtypes, such as bf16, are
+/// A Rust type that tensors can have as elements. Elements of other dtypes, such as bf16, are
 /// given as bytes: [`TensorView::from_bytes`].
 pub trait Element: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// Its dtype.
@@ -31,7 +31,7 @@ macro_rules! elements {
 }
 elements!(f32: F32, f64: F64, i8: I8, i16: I16, i32: I32, i64: I64, u8: U8);
 
-/// Dims of a tensor at most.
+/// The largest number of dims of a tensor.
 const MAX_RANK: usize = 8;
 
 /// A number for each dim, by value: a view does not borrow the array that it was made with.
@@ -59,7 +59,7 @@ impl PerDim {
     }
 }
 
-/// A whole tensor in memory that somebody else owns, to be read.
+/// A read-only view of a whole tensor in memory that somebody else owns.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorView<'a> {
     data: *const c_void,
@@ -85,13 +85,15 @@ pub(crate) fn num_elements(dims: &[i64]) -> Result<usize> {
 }
 
 impl<'a> TensorView<'a> {
-    /// A tensor whose elements lie in row-major order in `data`: as many as `dims` say.
+    /// A tensor whose elements lie in row-major order in `data`. `data` must have exactly as many
+    /// elements as `dims` say.
     #[track_caller]
     pub fn new<T: Element>(data: &'a [T], dims: &[i64]) -> Result<Self> {
         Self::checked(data.as_ptr().cast(), data.len(), dims, T::DTYPE)
     }
 
-    /// The same for a dtype that Rust has no type for: bf16, f16, 8-bit floats, bool, complex64.
+    /// A tensor of a dtype that Rust has no type for: bf16, f16, 8-bit floats, bool, complex64.
+    /// `data` has the bytes of its elements in row-major order.
     #[track_caller]
     pub fn from_bytes(data: &'a [u8], dtype: Dtype, dims: &[i64]) -> Result<Self> {
         let size = dtype.size();

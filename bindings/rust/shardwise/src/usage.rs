@@ -31,7 +31,7 @@ impl Usage {
         uses
     }
 
-    /// Before a run is enqueued. `after`: runs that it waits for.
+    /// To be called before a run is enqueued. `after`: runs that it waits for.
     pub(crate) fn reserve(&self, executor: usize, writes: bool, after: &[Arc<Done>]) -> Result<()> {
         let mut uses = self.lock();
         let conflict = uses.runs.iter().any(|run| {
@@ -46,7 +46,7 @@ impl Usage {
         Ok(())
     }
 
-    /// After it was enqueued, or not.
+    /// To be called when the run was enqueued, or was refused.
     pub(crate) fn release(&self, run: Option<Use>) {
         let mut uses = self.lock();
         uses.reserved -= 1;
@@ -55,7 +55,7 @@ impl Usage {
 }
 
 impl Uses {
-    /// Whether the host may write.
+    /// Fails if the host must not write.
     pub(crate) fn check_idle(&self) -> Result<()> {
         if self.reserved > 0 || !self.runs.is_empty() {
             return busy("a run that uses this buffer has not ended: wait for that run first");
@@ -63,7 +63,7 @@ impl Uses {
         Ok(())
     }
 
-    /// Whether the host may read.
+    /// Fails if the host must not read.
     pub(crate) fn check_readable(&self) -> Result<()> {
         if self.reserved > 0 || self.runs.iter().any(|run| run.writes) {
             return busy("a run that writes this buffer has not ended: wait for that run first");

@@ -1,4 +1,4 @@
-//! Are the results of a run right?
+//! Judges whether the results of a run are right.
 
 use std::ptr::null;
 use std::sync::Arc;
@@ -18,34 +18,35 @@ handle! {
 /// Options of [`Verification::new`]. Tensors are whole, and in the order of the entry's ports.
 #[derive(Default)]
 pub struct VerificationOptions<'a> {
-    /// That was run: [`Plan::find_entry`].
+    /// Number of the entry that was run: [`Plan::find_entry`].
     pub entry: usize,
-    /// Of the run.
+    /// Inputs of the run.
     pub inputs: Vec<TensorView<'a>>,
-    /// Of the run; none where a port is not present.
+    /// Outputs of the run; none for each port that is not present.
     pub outputs: Vec<Option<TensorView<'a>>>,
-    /// Results of another program for the same inputs; none at all, or as many as outputs.
+    /// Results of another program for the same inputs: none at all, or as many as outputs.
     pub expected: Vec<Option<TensorView<'a>>>,
-    /// Bodies of manual regions, for f64 and for whole tensors too.
+    /// Bodies of manual regions. They must also work in f64 and on whole tensors.
     pub regions: Vec<Region>,
-    /// All state of the plan: port, before the run, and after it.
+    /// All state of the plan: for each port, its number, its value before the run, and its value
+    /// after it.
     pub state: Vec<(usize, TensorView<'a>, TensorView<'a>)>,
-    /// Ends the call when it is raised.
+    /// A flag that ends the call when it is raised.
     pub cancel: Option<Cancel>,
 }
 
 record! {
     /// How many results are wrong.
     VerificationSummary, shw_verification_summary(raw) {
-        /// Results of the run that are not right.
+        /// Number of results of the run that are not right.
         num_wrong: usize,
-        /// Expected tensors that are not right.
+        /// Number of expected tensors that are not right.
         num_expected_wrong: usize,
         /// The tensor of the run with the largest error relative to its limit.
         worst: Option<usize>,
-        /// Likewise of the expected tensors.
+        /// The expected tensor with the largest error relative to its limit.
         worst_expected: Option<usize>,
-        /// Runs at inputs that differ by rounding, to measure its effect.
+        /// Number of runs at inputs that differ by rounding, to measure its effect.
         num_samples: usize,
     }
 }
@@ -53,41 +54,41 @@ record! {
 record! {
     /// How one result was judged. Distances are relative to `scale`.
     VerificationTensor<'a>, shw_verification_tensor(raw) {
-        /// Of the output.
+        /// Name of the output.
         name: &'a str,
         /// Norm of the result in f64, or the noise if that is larger.
         scale: f64,
-        /// Distance of the unsharded run from that in f64.
+        /// Distance of the unsharded run from the run in f64.
         unsharded_error: f64,
         /// The largest such distance of all samples.
         noise: f64,
-        /// Distance of the plan, run in f64.
+        /// Distance of the plan when it is run in f64.
         plan_error: f64,
-        /// Elements that are not compared, because rounding decides them.
+        /// Number of elements that are not compared, because rounding decides them.
         num_undecided: usize,
         /// Distance of the run.
         error: f64,
-        /// What rounding explains.
+        /// The largest `error` that rounding explains.
         limit: f64,
-        /// By what the result is scaled as a whole.
+        /// The part of `error` that scales the whole tensor.
         gain: f64,
-        /// What rounding explains of that.
+        /// The largest `gain` that rounding explains.
         gain_limit: f64,
-        /// Elements: [`Verdict::Different`].
+        /// Number of elements that differ: [`Verdict::Different`].
         num_different: usize,
-        /// Of the run.
+        /// Verdict on the result of the run.
         verdict: Verdict,
-        /// Of the expected tensor; none was expected: `Other(0)`.
+        /// Verdict on the expected tensor. `Other(0)`: no tensor was expected, and the rest is 0.
         expected_verdict: Verdict,
-        /// Of the expected tensor.
+        /// `error` of the expected tensor.
         expected_error: f64,
-        /// Likewise.
+        /// `limit` of the expected tensor.
         expected_limit: f64,
-        /// Likewise.
+        /// `gain` of the expected tensor.
         expected_gain: f64,
-        /// Likewise.
+        /// `gain_limit` of the expected tensor.
         expected_gain_limit: f64,
-        /// Likewise.
+        /// `num_different` of the expected tensor.
         num_expected_different: usize,
     }
 }
@@ -102,7 +103,7 @@ fn raw_or_absent(tensor: &Option<TensorView<'_>>) -> sys::shw_tensor {
 }
 
 impl Verification {
-    /// Judges the results of one run. It takes about a dozen runs of the entry on the CPU.
+    /// Judges the results of one run. This takes about a dozen runs of the entry on the CPU.
     pub fn new(plan: &Plan, options: VerificationOptions<'_>) -> Result<Self> {
         let panics = Arc::new(PanicSlot::default());
         let inputs: Vec<_> = options.inputs.iter().map(TensorView::raw).collect();
@@ -153,9 +154,9 @@ impl Verification {
     }
 
     texts! {
-        /// As one JSON object.
+        /// The verification as one JSON object.
         to_json = shw_verification_to_json;
-        /// For a person.
+        /// The verification as text for a person.
         to_text = shw_verification_to_text;
     }
 }

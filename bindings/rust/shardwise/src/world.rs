@@ -21,9 +21,9 @@ pub struct WorldId(sys::shw_world_id);
 /// Options of worlds.
 #[derive(Clone, Debug, Default)]
 pub struct WorldOptions<'a> {
-    /// Of each wait for another rank; none: 10 minutes.
+    /// Time limit of each wait for another rank; none: 10 minutes.
     pub timeout: Option<Duration>,
-    /// MPI only: path of libshardwise_mpi.so; none: found beside the library.
+    /// MPI only: path of libshardwise_mpi.so; none: in the folder of the library.
     pub mpi_plugin: Option<&'a str>,
 }
 
@@ -84,7 +84,7 @@ impl World {
         Self::create(&context.keep, |out| unsafe { sys::shw_world_create_mpi(context.as_ptr(), &raw, out) })
     }
 
-    /// Number of ranks, in this process or not.
+    /// Number of ranks, in all processes.
     pub fn num_ranks(&self) -> usize {
         // SAFETY: the world is valid.
         unsafe { sys::shw_world_num_ranks(self.as_ptr()) as usize }
@@ -100,13 +100,14 @@ impl World {
         }
     }
 
-    /// Ok while the world works; otherwise why all its runs fail.
+    /// Ok if the world works. Otherwise the error with which all its runs fail.
     pub fn status(&self) -> Result<()> {
         // SAFETY: the world is valid.
         check(unsafe { sys::shw_world_status(self.as_ptr()) })
     }
 
-    /// Stops what runs and what is queued on all ranks, in all processes, for good.
+    /// Stops all runs, under way or queued, on all ranks in all processes. The world cannot be used
+    /// afterwards.
     pub fn abort(&self) {
         // SAFETY: any thread may call it.
         unsafe { sys::shw_world_abort(self.as_ptr()) }

@@ -20,9 +20,9 @@ from ._primitives import INLINED, PRIMITIVES, inner_jaxpr
 
 
 class JaxGraph(Graph):
-    """The graph of a function: :func:`shardwise.compile` plans it.
+    """The graph of a function. :func:`shardwise.compile` plans it.
 
-    The leaves of the parameters are ports ``param.blocks.0.w``, those of other arguments ``input.1.images``, after their places in the arguments.
+    Each leaf of the arguments is a port, named by its path: ``param.blocks.0.w`` in the parameters, ``input.1.images`` in other arguments.
     """
 
     _num_constants = 0
@@ -35,7 +35,7 @@ class JaxGraph(Graph):
     def arguments(self, *args: Any) -> dict[str, Any]:
         """The arguments of a call of the function, by port.
 
-        :raises InvalidArgument: they are of another structure, or of other shapes or types, than those that the graph was made with
+        :raises InvalidArgument: the arguments have another structure, or other shapes or types, than those that the graph was made with
         """
         leaves, tree = jax.tree.flatten(args)
         if tree != self._tree:
@@ -46,19 +46,19 @@ class JaxGraph(Graph):
         return dict(zip(self._ports, map(jax.numpy.asarray, leaves), strict=True))
 
     def results(self, outputs: Mapping[str, Any]) -> Any:
-        """What the function would return, of the results of a run."""
+        """The results of a run in the structure that the function would return."""
         return jax.tree.unflatten(self._result_tree, [jax.dlpack.from_dlpack(outputs[port]) for port in self._result_ports])
 
 
 def export(fn: Callable[..., Any], *args: Any, parameters: int | None = 0) -> JaxGraph:
     """The graph of a function, for :func:`shardwise.compile`.
 
-    The function is traced with these arguments and does not run. Of a function that ``jax.value_and_grad`` made, the second result is the
-    gradients of the parameters; so it is of every function whose second result has the structure of its parameters. Indices must be in bounds.
+    The function is traced with these arguments and does not run. If the second result has the structure of the parameters, it is taken for their
+    gradients. This is so for every function that ``jax.value_and_grad`` made. Indices must be in bounds.
 
-    :param args: arrays and structures of them
-    :param parameters: which argument is the parameters; None: none is
-    :raises Unimplemented: the function has primitives that are not known; all are listed
+    :param args: arrays and structures of arrays
+    :param parameters: number of the argument that has the parameters; None: there is none
+    :raises Unimplemented: the function has primitives that the library does not know; the message lists all of them
     """
     closed, out = jax.make_jaxpr(fn, return_shape=True)(*args)
     check_primitives(closed.jaxpr)
@@ -118,7 +118,8 @@ class Reader:
             return [self._fitted(value, var.aval) for value, var in zip(values, eqn.outvars, strict=True)]
 
     def _fitted(self, value: Value, wanted: Any) -> Value:
-        """As the jaxpr says that it is: numbers had no shape to broadcast with, and indices are i64 in the library."""
+        """Converts a value to the shape and dtype in the jaxpr. They differ for numbers, which have no shape to broadcast with, and for indices,
+        which are i64 in the library."""
         if isinstance(value, Filled):
             return value
         if tuple(value.shape) != tuple(wanted.shape):

@@ -1,4 +1,4 @@
-"""What the primitives of jaxprs are in the library's operations."""
+"""Converts the primitives of jaxprs to operations of the library."""
 
 from __future__ import annotations
 

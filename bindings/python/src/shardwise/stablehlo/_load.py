@@ -22,9 +22,9 @@ CALL, RETURNS = "func.call", ("func.return", "stablehlo.return")
 
 
 class StableHloGraph(Graph):
-    """The graph of a program: :func:`shardwise.compile` plans it.
+    """The graph of a program. :func:`shardwise.compile` plans it.
 
-    ``argument_ports`` and ``result_ports`` are the names of its ports, in the order of the program's arguments and results.
+    ``argument_ports`` and ``result_ports`` are the names of the ports, in the order of the program's arguments and results.
     """
 
     _num_constants = 0
@@ -33,17 +33,17 @@ class StableHloGraph(Graph):
 
 
 def load(source: str | bytes, *, parameters: str | Collection[int] = (), gradients: str | None = None) -> StableHloGraph:
-    """The graph of a program, of its function ``main``.
+    """The graph of a program: of its function ``main``.
 
-    Arguments and results are named as the program names them: an argument ``params['w'][0]`` is the port ``input.params.w.0``, an argument without a
-    name ``input.<position>``. Indices must be in bounds.
+    Ports have the names of the program's arguments and results. The argument ``params['w'][0]`` is the port ``input.params.w.0``. An argument without
+    a name is the port ``input.<position>``. Indices must be in bounds.
 
     :param source: text, or bytecode such as ``jax.export.export(…)(…).mlir_module_serialized``
-    :param parameters: which arguments are parameters: the beginning of their names, ``"params"``, or their positions. Their ports are ``param.w.0``:
-        the beginning is not repeated
-    :param gradients: the beginning of the names of the results that are gradients: ``"result[1]"``. The rest of the name tells of which parameter
-    :raises InvalidArgument: this is no StableHLO, or has no function ``main``; or a gradient is of no parameter
-    :raises Unimplemented: the program has operations that are not known; all are listed
+    :param parameters: the arguments that are parameters: a common prefix of their names, ``"params"``, or their positions. The prefix is left out of
+        the ports' names: ``param.w.0``
+    :param gradients: a common prefix of the names of the results that are gradients: ``"result[1]"``. The rest of each name is that of the parameter
+    :raises InvalidArgument: `source` is not StableHLO, or has no function ``main``; or a gradient does not belong to a parameter
+    :raises Unimplemented: the program has operations that the library does not know; the message lists all of them
     """
     with make_ir_context() as context:
         module = _module(context, source)  # holds what is read
@@ -75,7 +75,7 @@ def _operations(function: Any) -> Iterator[Any]:
 
 
 def _full_name(op: Any) -> str:
-    """With what a custom call calls."""
+    """The name of an operation; for a custom call, followed by its target's name."""
     return f"{op.name} {op.attributes['call_target_name']}" if op.name == "stablehlo.custom_call" else str(op.name)
 
 
@@ -97,7 +97,7 @@ def _path(name: str) -> str:
 
 
 def _argument_names(main: Any) -> list[str]:
-    """As a location tells them: ``loc("params['w']")``; "" for others."""
+    """The names of the arguments, from locations such as ``loc("params['w']")``; "" for other locations, and for names that occur twice."""
     names = []
     for argument in main.regions[0].blocks[0].arguments:
         location = argument.location
@@ -114,7 +114,7 @@ def _result_names(main: Any) -> list[str]:
 
 
 def _below(name: str, prefix: str) -> str | None:
-    """What follows the prefix in a path; None: it does not begin so."""
+    """The part of a path after a prefix; None: the path does not begin with it."""
     path = _path(prefix)
     return "" if name == path else name.removeprefix(path + ".") if name.startswith(path + ".") else None
 
@@ -180,7 +180,7 @@ class _Reader:
         return [self._fitted(value, result) for value, result in zip(values, op.results, strict=True)]
 
     def _fitted(self, value: Value, result: Any) -> Value:
-        """As the program says that it is: some operations of the library give indices in i64."""
+        """Converts a value to the dtype in the program. It differs for indices, which some operations of the library give in i64."""
         dtype = type_of(result)[1]
         if isinstance(value, Filled) or value.dtype is dtype:
             return value

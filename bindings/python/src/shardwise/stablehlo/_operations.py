@@ -1,4 +1,4 @@
-"""What the operations of StableHLO are in the library's."""
+"""Converts operations of StableHLO to operations of the library."""
 
 from __future__ import annotations
 

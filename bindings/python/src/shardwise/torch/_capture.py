@@ -61,7 +61,7 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
 
 
 def _without_values(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Copies whose tensors are fake ones on the CPU, so that PyTorch chooses the operations that it chooses there."""
+    """Copies with fake tensors on the CPU in place of all tensors, so that PyTorch chooses the operations that it chooses for the CPU."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     fakes: dict[int, Any] = {}  # what deepcopy takes in place of a tensor, by the tensor's id
@@ -74,7 +74,7 @@ def _without_values(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapp
 
 
 def _tracers() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """What traces a module, and what makes the joint graph of that."""
+    """The functions of PyTorch that trace a module, and that make the joint graph from the trace."""
     try:
         from torch._dynamo.functional_export import dynamo_graph_capture_for_export
         from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
@@ -97,7 +97,7 @@ def _flat_module(trace: Callable[..., Any], module: torch.nn.Module, args: tuple
 
 
 def _separate_results(graph: torch.fx.GraphModule) -> None:
-    """Copies each result. AOTAutograd makes results that are views again from what they are views of, outside of the graph."""
+    """Makes each result a copy. Otherwise AOTAutograd would make a result that is a view from its base tensor, outside of the graph."""
     output = graph.graph.output_node()
     with graph.graph.inserting_before(output):
         def copy(node: torch.fx.Node) -> torch.fx.Node:
@@ -120,7 +120,7 @@ def tensors_of(module: torch.nn.Module, *arguments: Any) -> Iterator[torch.Tenso
 
 
 def decompositions() -> dict[Any, Any]:
-    """Inductor's decompositions, less those of operations that the library has."""
+    """Inductor's decompositions, without those of operations that the library has."""
     import torch._inductor.lowering  # decompositions of pooling use it, and do not import it
     from torch._inductor.decomposition import select_decomp_table
 
@@ -131,7 +131,7 @@ def decompositions() -> dict[Any, Any]:
 
 
 def _addmm(bias: torch.Tensor, left: torch.Tensor, right: torch.Tensor, beta: float = 1, alpha: float = 1) -> Any:
-    """A product and a sum: rules for sharding are those of the product."""
+    """Replaces the operation by a product and a sum, because the library's sharding rules are those of the product."""
     if beta != 1 or alpha != 1:
         return NotImplemented
     return torch.add(torch.mm(left, right), bias)

@@ -20,10 +20,10 @@ Inputs: TypeAlias = torch.Tensor | Sequence[Any] | Mapping[str, Any]
 
 
 class TorchGraph(Graph):
-    """The graph of a module: :func:`shardwise.compile` plans it.
+    """The graph of a module. :func:`shardwise.compile` plans it.
 
-    Ports are named after the module: ``param.layers.0.weight``, ``buffer.bn.running_mean``; ``input.N`` is argument number `N` of all tensors
-    and numbers in the arguments, ``output.N`` likewise of the results (``output`` for the first).
+    Ports of parameters and buffers are named after the module: ``param.layers.0.weight``, ``buffer.bn.running_mean``. ``input.N`` is number `N` of
+    all tensors and numbers in the arguments. ``output.N`` is number `N` of those in the results (``output`` for the first).
     """
 
     module: torch.nn.Module
@@ -43,7 +43,7 @@ class TorchGraph(Graph):
 
     @property
     def tangents(self) -> list[str]:
-        """The ports of gradients of results: of each result that autograd can go back from."""
+        """The tangent ports: one for each result that autograd can differentiate."""
         return list(self._tangents)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -54,7 +54,7 @@ class TorchGraph(Graph):
     def arguments(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
         """The tensors among the arguments of a call, by port.
 
-        :raises InvalidArgument: they are of other shapes, types or values than those that the graph was made with
+        :raises InvalidArgument: the arguments have other shapes, types or values than those that the graph was made with
         """
         leaves, spec = pytree.tree_flatten((args, kwargs))
         if spec != self._in_spec:
@@ -70,9 +70,10 @@ class TorchGraph(Graph):
         return found
 
     def apply_updates(self, outputs: Mapping[str, Any], arguments: Mapping[str, torch.Tensor]) -> None:
-        """Sets what the module changes, running statistics for instance, to the new values that a run gives.
+        """Copies new values from a run into the tensors that the module changes, such as running statistics.
 
-        :param arguments: as :meth:`arguments` gives them: the module may change these, too
+        :param outputs: the outputs of the run, by port
+        :param arguments: the result of :meth:`arguments`; the module may change arguments too
         """
         targets = self.state() | dict(arguments)
         with torch.no_grad():
@@ -82,13 +83,14 @@ class TorchGraph(Graph):
 
     @staticmethod
     def _updated(port: str) -> str:
-        """The port of what an update changes: parameters have no prefix in it."""
+        """The port of the tensor that an update changes. The name of an update of a parameter does not contain "param."."""
         name = port.removeprefix("update.")
         return name if name.startswith(("buffer.", "input.")) else f"param.{name}"
 
     def results(self, outputs: Mapping[str, Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
-        """What the module would return, of the results of a run.
+        """The results of a run in the structure that the module would return.
 
+        :param outputs: the outputs of the run, by port
         :param args, kwargs: the arguments of the call, some of which the module may return as they are
         """
         given = pytree.tree_leaves((args, dict(kwargs or {})))
@@ -106,14 +108,14 @@ class TorchGraph(Graph):
 def export(module: torch.nn.Module, inputs: Inputs, training: bool = True) -> TorchGraph:
     """The graph of a module, for :func:`shardwise.compile`.
 
-    The module is traced with these inputs and does not run. What depends on their shapes and on numbers among them becomes a part of the graph.
-    Whether dropout and batch statistics are on is ``module.training``, as always. Tensors on the device ``meta``, which have no values, make the
-    graph that they would make on the CPU: so models are planned that are too large for this machine.
+    The module is traced with these inputs and does not run. The graph is made for the shapes of these inputs, and for the numbers among them.
+    ``module.training`` decides whether dropout and batch statistics are on, as in PyTorch. Tensors on the device ``meta`` have no values and give
+    the same graph as tensors on the CPU. Use them to plan a model that is too large for this machine.
 
     :param inputs: a tensor, a sequence of positional arguments, or a dict of keyword arguments; tensors on the CPU or on ``meta``
-    :param training: the joint graph of forward and backward pass, with a tangent for each result and a gradient for each parameter and each
-        input that requires one; False: the forward pass alone
-    :raises Unimplemented: the module cannot be traced as one graph, or has operations that the library does not have; all are listed
+    :param training: True: the joint graph of the forward and backward pass, with a tangent for each result, and a gradient for each parameter and
+        each input that requires one; False: the forward pass alone
+    :raises Unimplemented: the module cannot be traced as one graph, or has operations that the library does not have; the message lists all of them
     """
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)
@@ -123,7 +125,7 @@ def export(module: torch.nn.Module, inputs: Inputs, training: bool = True) -> To
 
 
 def export_call(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, training: bool) -> TorchGraph:
-    """As :func:`export`, with arguments as a call has them."""
+    """As :func:`export`, with the positional and keyword arguments of a call."""
     captured = capture(module, args, kwargs, training=training)
     writer = Writer(captured)
     written = writer.written()
@@ -140,7 +142,7 @@ def _placeholders(captured: Capture, kind: str) -> Iterator[torch.fx.Node]:
 
 
 def _results(captured: Capture) -> list[tuple[str, Any]]:
-    """Where each result comes from: a port, an argument, a tensor of the module; or it is a constant."""
+    """The source of each result: a port, an argument, a tensor of the module, or a constant."""
     output = captured.joint.graph.output_node()
     found = []
     for value, desc in zip(results_of(output), output.meta["desc"], strict=True):

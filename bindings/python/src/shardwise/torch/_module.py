@@ -17,14 +17,15 @@ from ._capture import tensors_of
 from ._export import TorchGraph, as_torch, export_call
 
 SEED = "seed.random"
-"""The port by which a run with random numbers is told what to draw them from."""
+"""The port of the seed of a run that draws random numbers."""
 
 
 class CompiledModule(torch.nn.Module):
-    """A module that runs as a plan, on virtual ranks. Its parameters are those of `module`, which it holds.
+    """A module that runs as a plan, on virtual ranks. It holds `module`, and has the same parameters.
 
-    It is planned at the first call, and again for arguments of other shapes, types or numbers, for another ``module.training``, and for calls
-    with and without gradients. What the module prints or changes in Python's objects while it is traced does not happen again.
+    The first call makes a plan. Further plans are made for arguments with other shapes, types or numbers, for another value of
+    ``module.training``, and for calls with and without gradients. Side effects of the module, such as printing or changes of Python objects, take
+    place only while it is traced, not in each call.
     """
 
     def __init__(self, module: torch.nn.Module, mesh: Mapping[str, int] | None, options: Mapping[str, Any]) -> None:
@@ -36,11 +37,11 @@ class CompiledModule(torch.nn.Module):
         self._lock = threading.Lock()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """As the module's own."""
+        """As ``forward`` of `module`: runs the plan for these arguments."""
         return self._call_for(args, kwargs).run(args, kwargs)
 
     def plan(self, *args: Any, **kwargs: Any) -> Plan:
-        """The plan that a call with these arguments runs; it is made if there is none yet."""
+        """The plan that a call with these arguments runs. If there is none yet, it is made."""
         return self._call_for(args, kwargs).plan
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,18 +70,18 @@ class CompiledModule(torch.nn.Module):
 def compile(module: torch.nn.Module, mesh: Mapping[str, int] | None = None, **options: Any) -> CompiledModule:
     """A module that runs as a plan for a mesh, on virtual ranks: threads of this process.
 
-    It is called as the module is, autograd goes through it, and optimizers work on its parameters, which it shares with `module`. Ranks read
-    weights and arguments where they lie in PyTorch's memory if a rank's piece is contiguous there; other pieces are cut out in each call.
-    Buffers that the module changes, such as running statistics, are changed. Results are new tensors, also where the module gives views.
+    Call it as you would call the module. Autograd works through it. It shares its parameters with `module`, so optimizers work too. If a rank's
+    piece of a weight or argument is contiguous in PyTorch's memory, the rank reads it there; other pieces are copied in each call. Buffers that
+    the module changes, such as running statistics, are updated. Results are new tensors, even if the module returns views.
 
-    :param mesh: axes by name, the outermost first: ``{"dp": 2, "tp": 4}``; None: one device
+    :param mesh: sizes of the axes by name, the outermost axis first: ``{"dp": 2, "tp": 4}``; None: one device
     :param options: those of :func:`shardwise.compile`
     """
     return CompiledModule(module, mesh, options)
 
 
 def _kind(leaf: Any) -> Any:
-    """What of an argument a plan is made for."""
+    """The properties of an argument that a plan depends on."""
     if isinstance(leaf, torch.Tensor):
         return (leaf.shape, leaf.dtype, leaf.requires_grad)
     return (type(leaf), leaf)  # of numbers, texts and None: arguments that cannot be hashed raise here
@@ -112,7 +113,7 @@ class _Call:
         return self.graph.results(outputs, args, kwargs)
 
     def draw_seed(self) -> torch.Tensor:
-        """From PyTorch's generator, if the plan draws random numbers, so that torch.manual_seed() makes runs repeat."""
+        """A seed from PyTorch's generator, if the plan draws random numbers: after torch.manual_seed(), runs draw the same numbers again."""
         if all(SEED not in names for names in self.inputs.values()):
             return torch.zeros(2, dtype=torch.int64)
         return torch.stack((torch.randint(2**62, ()), torch.zeros((), dtype=torch.int64)))
@@ -133,7 +134,7 @@ class _Call:
 
 
 class _Function(torch.autograd.Function):
-    """The two entries of a plan, as a function that autograd knows how to go back from."""
+    """The forward and backward entries of a plan, as a function that autograd can differentiate."""
 
     @staticmethod
     def forward(ctx: Any, call: _Call, names: list[str], *tensors: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
