@@ -108,9 +108,10 @@ pub struct CalibrationFile<'a> {
 pub struct CalibrationOptions<'a> {
     /// The machine to start from; none: "h100".
     pub hardware: Option<Hardware<'a>>,
-    /// Name of the result; none: the name of the base with "-calibrated", or "cpu-measured" or "cuda-measured" with a device.
+    /// Name of the result; none: the name of the base with "-calibrated"; with a device "cpu-measured" or
+    /// "cuda-measured".
     pub name: Option<&'a str>,
-    /// "cpu": measure this machine, without files and hardware; none: fit the hardware to files.
+    /// "cpu", "cuda": measure this machine, without files and hardware; none: fit the hardware to files.
     pub device: Option<&'a str>,
 }
 
