@@ -1,4 +1,4 @@
-// Documents that a test writes, and compares with what it would write.
+// Compares generated documents with the files in the source tree, or rewrites those files.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 
 namespace shw::testing {
 
-// `path`: from the root of the source. It is written anew where the environment has `variable`.
+// Checks that the file at `path`, relative to the source root, contains `text`. If the environment
+// variable `variable` is set, the file is written first.
 inline void expect_document(const std::string& path, const char* variable,
                             const std::string& text) {
   const std::string from_root = SHW_TEST_DATA "/../../" + path;

@@ -1,4 +1,5 @@
-// 8-bit floats by their definition: the tests' own tables, which share nothing with the library.
+// 8-bit floats computed from their definition. Tests use them as a reference, so they share no code
+// with the library.
 #pragma once
 #include <array>
 #include <cmath>
@@ -8,7 +9,8 @@
 
 namespace shw::testing {
 
-// The value of a finite pattern of `mantissa` bits with this bias, as if no exponent were special.
+// The value of a pattern with `mantissa` mantissa bits and this bias, read as a finite number: no
+// exponent is reserved for NaN or infinity.
 inline double plain_float8(int bits, int mantissa, int bias) {
   const int exponent = (bits & 0x7f) >> mantissa, fraction = bits & ((1 << mantissa) - 1);
   const int significand = exponent == 0 ? fraction : fraction + (1 << mantissa);
@@ -17,7 +19,7 @@ inline double plain_float8(int bits, int mantissa, int bias) {
   return (bits & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-// What the pattern stands for.
+// The value of a pattern, NaN and infinity included.
 inline double float8_value(Dtype dtype, uint8_t bits) {
   const int magnitude = bits & 0x7f;
   if (dtype == Dtype::kF8E4M3) return magnitude == 0x7f ? NAN : plain_float8(bits, 3, 7);
@@ -26,8 +28,8 @@ inline double float8_value(Dtype dtype, uint8_t bits) {
   return plain_float8(bits, 2, 15);
 }
 
-// The pattern nearest to x, of two equally near ones the even one. The pattern behind the largest
-// number, NaN or infinity, stands for the number that would come next.
+// The pattern nearest to x. Of two equally near patterns the result is the even one. The pattern
+// after the largest finite number (NaN or infinity) counts as the number that would come next.
 inline uint8_t nearest_float8(Dtype dtype, double x) {
   const bool is_e4m3 = dtype == Dtype::kF8E4M3;
   const int last = is_e4m3 ? 0x7f : 0x7c, mantissa = is_e4m3 ? 3 : 2, bias = is_e4m3 ? 7 : 15;

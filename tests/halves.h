@@ -1,8 +1,9 @@
-// The forward and the backward half of a training step, by the counting rule of the figures that
-// PyTorch's partitions of the same step are compared by (shared/data/passes): storages, each at its
-// full size, in the order of the program. Peaks count scratch, that of groups too, inputs and
-// outputs, without parameters and buffers; forward without tangents, backward without results.
-// Backward begins where a step reads a tangent.
+// Measures the forward half and the backward half of a training step. The counting rule is the one
+// of the PyTorch figures in shared/data/passes, so the figures can be compared. The rule counts
+// storages, each at its full size, in the order of the program. A peak includes scratch (also the
+// scratch of fused groups), inputs and outputs, but no parameters and no buffers. The forward peak
+// excludes tangents, and the backward peak excludes results. The backward half begins at the first
+// step of the backward pass that reads a tangent.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,14 +18,17 @@ namespace shw::testing {
 
 inline bool is_backward(const ProgramStep& step) { return step.phase != 0; }
 
-// What is repeated, or made of parameters alone, may begin before forward is over.
+// Other backward steps do not mark the beginning: recomputed values, and values that depend on
+// parameters alone, may be computed before the forward pass is over.
 inline bool begins_backward(const Program& p, const ProgramStep& step) {
   return is_backward(step) && touches(p, step.inputs, PortRole::kTangent);
 }
 
 struct Half {
   int64_t peak_bytes = 0;
-  uint32_t gathers = 0, gathered = 0;  // of parameters: collectives, parameters
+  // `gathers`: the number of all-gathers of parameters; `gathered`: how many parameters they
+  // gather.
+  uint32_t gathers = 0, gathered = 0;
 };
 
 class Halves {
@@ -41,7 +45,8 @@ class Halves {
  private:
   uint32_t storage(ValueId v) const { return p_.values[v].storage.v; }
 
-  // Which one parameter a storage depends on; kMany: on something else.
+  // The port of the one parameter that a storage depends on. kNothing: it depends on no input.
+  // kMany: it depends on several parameters or on something that is no parameter.
   static constexpr uint32_t kNothing = UINT32_MAX, kMany = UINT32_MAX - 1;
   void find_sources() {
     std::fill(of_.begin(), of_.end(), kNothing);

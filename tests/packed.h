@@ -1,4 +1,5 @@
-// Plans of tests, each of which must hardly take more memory than lives at its fullest step.
+// Compiles plans for tests and checks that each arena is hardly larger than the memory that is live
+// at the plan's fullest step.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 
 namespace shw::testing {
 
-// No arena can be smaller than what lives at the fullest step, padding included.
+// The live memory at the fullest step, padding included, is a lower bound of the arena.
 inline void expect_packed(const Program& program) {
   EXPECT_LE(static_cast<double>(program.arena_bytes),
             1.003 * static_cast<double>(program.live_peak_bytes))
@@ -17,7 +18,7 @@ inline void expect_packed(const Program& program) {
       << " ranks, entry " << (program.entries.empty() ? "" : program.entries[0].name);
 }
 
-// compile(), whose plan is held to that.
+// Calls compile() and checks the resulting plan with expect_packed().
 inline Result<Compiled> compile_packed(std::span<const uint8_t> graph,
                                        const CompileOptions& options, Monitor& monitor) {
   auto compiled = compile(graph, options, monitor);

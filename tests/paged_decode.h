@@ -1,6 +1,6 @@
-// A small transformer as an inference server runs it: entry `decode` appends one token of each
-// sequence to keys and values in pages, and attends to them; entry `full` computes all tokens at
-// once, with keys and values in one tensor. Both must give the same.
+// A small transformer as an inference server runs it. Entry `decode` takes one token of each
+// sequence, appends its keys and values to paged caches, and attends to them. Entry `full` computes
+// all tokens at once, with keys and values in one tensor. Both entries must give the same results.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 
 namespace shw::testing {
 
-// Four query heads of 8, of which two share a key head.
+// Four query heads of width 8; each pair of them shares a key head.
 struct PagedDecode {
   int64_t sequences = 4, tokens = 14, page_size = 4, row_pages = 4, pages = 19;
   int64_t width = 16, heads = 4, key_heads = 2;
@@ -51,7 +51,7 @@ struct PagedDecode {
     return out;
   }
 
-  // The state of a layer, which no entry is given.
+  // The state of one layer. It is not among the inputs of an entry.
   static constexpr const char* kState = R"swt(
 input buffer.keys.$l: %keys$l : f32[$N,$S,$K,8] {storage=state}
 input buffer.values.$l: %values$l : f32[$N,$S,$K,8] {storage=state}
@@ -64,7 +64,7 @@ input param.up.$l: %up$l : f32[$D,$Q] {storage=state}
 input param.down.$l: %down$l : f32[$Q,$D] {storage=state}
 )swt";
 
-  // Where the newest token of each sequence goes: a page, and a place in it.
+  // Where the newest token of each sequence is stored: the page, and the slot in the page.
   static constexpr const char* kPlaces = R"swt(
 %last = sub(%lengths, none, other=1) : i64[$B]
 %number = floor_divide(%last, none, other=$S) : i64[$B]
@@ -129,7 +129,7 @@ input param.down.$l: %down$l : f32[$Q,$D] {storage=state}
       decode += replaced(kDecode, l) + "%x" + to + replaced(" = add(%y$l, %d$l) : f32[$B,$D]\n", l);
       full += replaced(kFull, l) + "%fx" + to + replaced(" = add(%fy$l, %fd$l) : f32[$M,$D]\n", l);
     }
-    const int inputs = kLayers * 9;  // those of the state come first
+    const int inputs = kLayers * 9;  // the inputs of the state come first
     const auto number = [&](int i) { return std::to_string(inputs + i); };
     std::string text = state + replaced(
                                    "input input.x: %x0 : f32[$B,$D]\n"
@@ -153,10 +153,10 @@ input param.down.$l: %down$l : f32[$Q,$D] {storage=state}
     return parsed.ok() ? write_graph(*parsed) : std::vector<uint8_t>();
   }
 
-  // Sequence b ends after some tokens less than the last one, and repeats its last token then.
+  // Sequence b has 2·b tokens fewer than `tokens`. After its end it repeats its last token.
   int64_t length(int64_t b, int64_t step) const { return std::min(step + 1, tokens - 2 * b); }
 
-  // Each step of `decode` against the same token of `full`.
+  // Compares each step of `decode` with the same token of `full`.
   void expect_same(runtime::VirtualRanks& ranks) const {
     fill_parameters(ranks);
     const std::vector<float> all = wave(sequences * tokens * width, 0.9f, 7);
@@ -164,7 +164,7 @@ input param.down.$l: %down$l : f32[$Q,$D] {storage=state}
     const auto full = ranks.run("full", whole);
     ASSERT_TRUE(full.ok()) << full.status().message();
     std::vector<int64_t> table(static_cast<size_t>(sequences * row_pages));
-    for (size_t i = 0; i < table.size(); ++i)  // in no order
+    for (size_t i = 0; i < table.size(); ++i)  // in a mixed order
       table[i] = static_cast<int64_t>(i) * 7 % pages;
     for (int64_t step = 0; step < tokens; ++step) {
       std::vector<float> x;
@@ -190,7 +190,7 @@ input param.down.$l: %down$l : f32[$Q,$D] {storage=state}
     }
   }
 
-  // A page that there is not: the error says where, and the next run works.
+  // A page number out of range: the error names the node, and the next run works.
   void expect_refused(runtime::VirtualRanks& ranks) const {
     const std::vector<float> x = wave(sequences * width, 1, 1);
     const std::vector<int64_t> table(static_cast<size_t>(sequences * row_pages), pages),

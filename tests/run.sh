@@ -4,10 +4,11 @@
 #   --quick            the release build's tests only, without those that take longest, sanitizers, fuzzing and benchmarks
 #   --with-frameworks  also models of PyTorch and JAX, in a venv of gigabytes (tests/frameworks)
 #
-# What runs where. The release build runs every test. Under sanitizers, which make code three to thirty times slower, a test is left
-# out if others there run the same code: `long`, the same passes and searches on larger graphs; `slow`, measurements, and kernels
-# that another backend runs, too; `serial`, for the thread sanitizer, what has no thread of its own. Fuzzing takes half a minute a
-# program; run tests/fuzz/run.sh for longer when a parser changes. How long each part took is printed behind it.
+# What runs where: The release build runs every test. Sanitizers make code three to thirty times slower, so under them a test is left
+# out if others there run the same code. The lists below name these tests. `long`: the same passes and searches on larger graphs.
+# `slow`: measurements, and kernels that another backend runs, too. `serial`, for the thread sanitizer: tests without threads of their
+# own. Fuzzing takes half a minute for each program; run tests/fuzz/run.sh for longer when a parser changes. The time of each part is
+# printed after it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 quick="" frameworks=""
@@ -20,14 +21,14 @@ for option in "$@"; do
 done
 passed=0 failed=0 failures=""
 jobs=$(nproc)
-tests=$((jobs + (jobs + 1) / 2))  # at once: those that run ranks wait for one another much of their time
+tests=$((jobs + (jobs + 1) / 2))  # run at once; tests with several ranks spend much of their time waiting
 all=ON
-threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_tasks capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
+threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_tasks capi_run capi_cancel capi_lifetime"  # tests with threads, for the thread sanitizer
 mkdir -p build
 
 examples/install_packages.sh test || { echo "0 passed, 1 failed"; exit 1; }
 
-# Builds a preset and runs its ctests, or only those named; counts them.
+# Builds a preset, runs its ctests (or only those named) and counts them.
 suite() {
   local preset=$1 only began=$SECONDS
   shift
@@ -62,7 +63,7 @@ said_by_failed() {
     failed && NF { line[n++] = $0 }' "$1"
 }
 
-# What takes longest, and runs the same code as smaller meshes or models, is left to the release build of a whole run.
+# The longest tests, which run the same code as tests on smaller meshes or models, run only in the release build of a whole run.
 long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6:*Model.OnePercentIsFound:*ZooModel.IsRight/1:*ZooModel.IsRight/2'
 long+=':Graphs/ParetoFront.*:Graphs/Explain*llama8b*:Large/PlanThreads.*:WideProblem.*/1:StatedLayout.PrunesWhatIsPriced'
 long+=':PyTorchModel.IsRight:*FindsOnePercentOfTheNorm/*16:*FindsOnePercentOfTheNorm/f64:MemoryLimit.SaysNoOnlyWhereThatIsProven'
@@ -77,27 +78,27 @@ if [ "$quick" = --quick ]; then
   GTEST_FILTER="-$long" suite release
 else
   suite release
-  # What sanitizers make ten times slower has no times to measure. Other tests have the same kernels and solvers on smaller inputs, and
-  # compilers of device code are not ours.
+  # Times are not measured under sanitizers, which make the code ten times slower. Other tests run the same kernels and solvers on
+  # smaller inputs. Compilers of device code are not our code.
   slow='PassesTime.*:Measure.D*:Measure.S*:Measure.F*:Measure.P*:Measure.T*:*NvrtcCompiles*:*BackwardIsTheDerivative/cuda*:*IsAMaskOfSequences*/cuda*'
   slow+=':Budgets.OnThreads*:Budgets.AreSolvedAlike*:Budgets.MatchLpSolve:Solve.MatchesLpSolveOnMedium*'
   slow+=':SimulatedFront.SeesWhat*:SimulatedFront.AgreesWith*:*LimitOnThreeDims*:RecomputeAuto.NamesALimit*:LimitsOfAHybrid.*:FlashTest.HasAWindow:Uneven.EveryChangeOfLayout*'
-  # Searches whose parts other tests run, and models that smaller ones stand for.
+  # Searches whose parts other tests run, and models that are covered by smaller ones.
   slow+=':Fastest.ALimitThatBinds*:LimitsOfManySteps.Corners*:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/1:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/2:Policies/On128Ranks.*:MeasuredHardware.NothingOverlaps*'
   slow+=':WantedProgram.*:MeshDimsOfOneRank.CostNothing:SimulatedFront.Has*:WideProblem.*:LocalCollective.SharesWorkLargerThanCaches'
   slow+=':WithoutAPass.*:*Training.EntriesAreAlsoPlannedAlone/*:Layers/StridedFamilyOnLlama.*:Problems/Compat.ProblemIsTheReferences/*'
   slow+=':CudnnAttentionTest.WhatItDoesNotKnow*:Plans/CudaTrainingStep.*/1:Plans/CudaTrainingStep.*/2:Budgets.HaveOneOptimum*'
-  # The strict backend runs the CPU's kernels.
+  # The strict backend runs the CPU's kernels, which are tested on the CPU backend.
   slow+=':*AttentionTest.*/strict:*PackedDocumentsTest.*/strict:*AttentionWindowTest.*/strict:*ContractionTest.*/strict:*MoveTest.*/strict:*PointwiseTest.*/strict:*ReductionTest.*/strict'
   GTEST_FILTER="-$long:$slow" suite asan
   tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
-  # Of unit_e2e two models, in some layouts: single ops and moves, thousands of runs of one step, and more models add no thread
-  # that those have not. Of unit_solver and cts what has threads: a kernel has those of its stream alone.
+  # unit_e2e runs only two models in some layouts, since single ops and moves, thousands of runs of one step, and more models use no
+  # other threads. unit_solver and cts run only tests with threads; a kernel uses only those of its stream.
   serial='Ops/*:WithoutAPass.*:Uneven.*:Layouts/*uneven*:Zoo/*'
   serial+=':*Training.*/a_2_b_2_c_2:Budgets.HaveOneOptimumIfTheIncumbentIsImproved:Budgets.OnThreadsStopWhenAProgressCallSaysSo:Fronts*'
   serial+=':PassesTime.*:FilledWaits.*:*EntriesAreAlsoPlannedAlone*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:Floors.*:Layers/Strided*:Graphs/PlannedOrders.*:Gemm.*:PackedGemm.*:SplitGemm.*:LargeProducts.*'
   serial+=':*AttentionTest.*:*AttentionWindowTest.*:*PackedDocumentsTest.*:*ContractionTest.*:*PointwiseTest.*:*MoveTest.*:*GroupedTest.*'
-  # What the solver does on one thread, and loops of kernels that nobody else sees.
+  # Parts of the solver that use one thread, and loops of kernels whose data no other thread accesses.
   serial+=':Trws.B*:Trws.I*:Trws.R*:LocalSearch.*:Exported/*:Contest/*:Eliminate.*:Presolve.*:PriceBundle.*:Recombine.*:RoundedTable.*:Survey.*:FoldLayers.*'
   serial+=':Budgets.*BruteForce*:Budgets.AreKept*:Budgets.TakeWork*:Budgets.StopAfterTheirWork:*AtTheTimeLimit:Solve.Matches*:Solve.Finds*'
   serial+=':CompiledGroup.*:Seeds/*:Math.*:DirectGemm.*:RowSums.*'

@@ -1,5 +1,5 @@
-// Whether the tests run under a sanitizer that makes code several times slower: long tests take
-// samples there.
+// kSanitized: whether the tests run under a sanitizer. The address and thread sanitizers make code
+// several times slower, so long tests check only samples there.
 #pragma once
 
 namespace shw::testing {

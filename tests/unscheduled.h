@@ -1,10 +1,10 @@
-// For tests that schedule a program in another way than it was.
+// Removes the schedule of a program, for tests that schedule it in another way.
 #pragma once
 #include "plan/program.h"
 
 namespace shw::testing {
 
-// Its steps one after another on one stream, in the order that they have; no storage has its place.
+// Puts all steps on one stream, in program order, and removes all storage offsets.
 inline void unschedule(Program& p) {
   p.streams.resize(1);
   p.num_events = 0;

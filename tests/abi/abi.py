@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the C interface to what it was (capi/ABI.md 17, 18).
+"""Compares the C interface with its earlier state (capi/ABI.md 17, 18).
 
 usage: abi.py symbols LIBRARY [--update]   exported symbols against symbols.txt
        abi.py constants CC [--update]      every constant of the headers, as the compiler sees it, against constants.txt
@@ -20,7 +20,7 @@ def code_of_headers():
 
 
 def print_from_c(cc, statements):
-    """Output of a C program that includes all headers and runs `statements`."""
+    """Returns the output of a C program that includes all headers and runs `statements`."""
     with tempfile.TemporaryDirectory() as d:
         source = pathlib.Path(d) / "p.c"
         source.write_text("#include <stdio.h>\n" + "".join(f'#include "shardwise/{h}.h"\n' for h in HEADERS)
@@ -38,7 +38,7 @@ def constants(cc):
 
 
 def structs():
-    """(name, fields, frozen) of every struct whose layout callers see."""
+    """Returns (name, fields, frozen) of every struct whose layout callers see."""
     for name, body in re.findall(r"typedef struct (shw_\w+) {(.*?)}", code_of_headers(), re.S):
         fields = [re.search(r"(\w+)(\[\d+\])?$", f.strip()).group(1) for f in body.split(";") if f.strip()]
         yield name, fields, fields[0] != "struct_size"

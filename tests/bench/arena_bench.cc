@@ -1,12 +1,12 @@
-// How much larger the arenas of plans are than what is live at their fullest step, which no arena
-// can be smaller than. A line of JSON for each plan, and the worst at the end. Fails if one is more
-// than kMost times as large.
+// Measures how much larger the arenas of plans are than the memory that is live at their fullest
+// step, which is a lower bound. Prints one line of JSON for each plan, and the worst plans at the
+// end. Fails if a ratio exceeds kMost.
 //   bench_arena [--dump FILE] [--large] [GRAPH MESH]...
 //
-// The graphs of the test data and of the examples, each on three meshes by six recompute policies.
-// --large: LLaMA-3 8B with 2 and with 32 layers on 64 and 128 ranks, layouts free and stated, with
-// and without early collectives. GRAPH MESH: these. --dump: writes lifetimes, for trials of
-// packing.
+// By default it plans the graphs of the test data and of the examples, each on three meshes with
+// six recompute policies. --large: LLaMA-3 8B with 2 and with 32 layers on 64 and 128 ranks, with
+// free and stated layouts, with and without early collectives. GRAPH MESH: only these. --dump:
+// writes lifetimes for experiments with packing.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -57,13 +57,13 @@ class Arenas {
         if (!q.input_layout.empty()) options.grad_reduce_dtype = Dtype::kF32;
         options.prefetch_bytes = q.prefetch_bytes;
         SHW_ASSIGN_OR_RETURN(options.recompute, recompute_policy(policy));
-        // Auto, within 70 % of what is taken without repetition.
+        // Policy auto, within 70 % of the memory that the plan without repetition holds.
         if (options.recompute.kind == RecomputePolicy::Kind::kAuto)
           options.memory_limit_bytes = held_bytes / 10 * 7;
         Monitor monitor;
         const std::clock_t start = std::clock();
         const auto compiled = compile(graph, options, monitor);
-        if (!compiled.ok()) continue;  // such as a batch that ranks cannot share
+        if (!compiled.ok()) continue;  // for example, the ranks cannot divide the batch
         const double ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
         if (held_bytes == 0) held_bytes = compiled->plan.summary.memory_program_bytes;
         const std::string name = q.graph.substr(q.graph.rfind('/') + 1);
@@ -74,7 +74,7 @@ class Arenas {
     }
     return {};
   }
-  // Whether all are small enough.
+  // Prints the summary. Returns whether all arenas are small enough.
   bool sum_up() {
     std::ranges::stable_sort(arenas_, std::greater{}, &Arena::ratio);
     const auto above =

@@ -1,18 +1,19 @@
-// A training step planned under ever lower memory limits with --recompute auto: a line of JSON for
-// each. Fails if a plan exceeds its limit, or, at the end of a sweep, if one takes longer than one
-// under a lower limit.
+// Plans a training step under ever lower memory limits with --recompute auto, and prints one line
+// of JSON for each. Fails if a plan exceeds its limit, or if, at the end of a sweep, a plan takes
+// longer than a plan under a lower limit.
 //   bench_budget GRAPH MESH [LIMITS=16] [INPUT OUTPUT]
 //   bench_budget --all [GRAPH MESH]...
 //   bench_budget --host GB ...
 //   bench_budget examples/data/llama8b_L32_8x8_einsum.graph.pre.json.gz dp=8,tp=8 16 'S(0)R'
 //   'S(0)S(2)'
 //
-// --all: LLaMA-3 8B with 2 and with 32 layers, a block of it, the tiny LLaMA and GPT-2 of the test
-// data, and what follows, such as a GPT-2 of full size and a mixture of experts.
-// --host: a rank has so many gigabytes of host memory, where results may wait.
-// Tags of the graph are left out. The highest limit is what the plan takes that repeats nothing,
-// the lowest that was planned in five halvings. held: ports, arena and session; arena the scratch
-// alone. gap: how much of the step at most the repetitions take too long; see src/recompute.
+// --all: LLaMA-3 8B with 2 and with 32 layers, one block of it, the tiny LLaMA and GPT-2 of the
+// test data, and then the listed graphs, such as a GPT-2 of full size and a mixture of experts.
+// --host: each rank has so many gigabytes of host memory, in which results may be kept. Tags of the
+// graph are left out. The highest limit is the memory of the plan that repeats nothing. The lowest
+// is the lowest that could be planned in five halvings. held: ports, arena and session; arena: the
+// scratch alone. gap: an upper bound of how much of the step the repetitions take too long; see
+// src/recompute.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -46,7 +47,7 @@ struct Point {
   int64_t held_bytes = 0, arena_bytes = 0;
   double us = 0, excess_us = 0, objective_us = 0, repeated_us = 0, ms = 0;
   int64_t host_bytes = 0;
-  double bound_us = 0;  // of all placements with all repetitions
+  double bound_us = 0;  // a bound over all placements with all repetitions
 };
 
 class Sweep {
@@ -74,7 +75,7 @@ class Sweep {
     return point;
   }
 
-  // Limits that fall by equal factors.
+  // Plans under limits that decrease by equal factors.
   Status run(int limits) {
     SHW_ASSIGN_OR_RETURN(const Point free, plan(0));
     int64_t low = 0, high = free.held_bytes;

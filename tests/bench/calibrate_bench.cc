@@ -1,20 +1,22 @@
-// How well plans for a measured machine predict their steps on it: measures this machine, plans
-// graphs of tests/data and examples/data for it under layouts that are free or stated, runs each
-// plan on virtual ranks, and prints both times.
+// Measures how well plans for a measured machine predict their steps on it. Measures this machine,
+// plans graphs of tests/data and examples/data for it with free or stated layouts, runs each plan
+// on virtual ranks, and prints both times.
 // usage: bench_calibrate [VISITS] [HARDWARE.json]
 //
 // Each plan is run by three executors, VISITS times by each, in turn with all other plans. At each
-// visit all ranks multiply matrices first, which keeps all cores busy, so that the system spreads
-// the workers, and leaves nothing in the caches; then the plan runs once, and some times more that
-// count. With 12 visits these are 180 runs of a plan, half a second of a step of 3 ms.
+// visit, all ranks first multiply matrices. This keeps all cores busy, so that the system spreads
+// the workers, and it leaves no data of the plan in the caches. Then the plan runs once uncounted,
+// and several times counted. With 12 visits these are 180 runs of a plan, or half a second for a
+// step of 3 ms.
 //
 // Two times are printed beside the predicted one. `cores` is the CPU time of all ranks together,
-// shared by the cores that they can keep busy: what a step takes where nothing else runs; threads
-// that look for work are part of it, but no step takes longer than by the wall. `wall` is
-// the median from the begin of a run to its end; other work on the machine is part of it. To start
-// and to end a run is no part of a step: what a plan of one tiny step takes is taken off of both;
-// `run` is that of `cores`. The figures at the end are rank correlations (Spearman) and shares
-// within 15 %. Some models that no part of this was looked at with come last.
+// divided by the number of cores that they can keep busy. This is the time of a step if nothing
+// else runs. Threads that look for work are included, but a step never takes longer than its wall
+// time. `wall` is the median time from the begin of a run to its end, which includes the effect of
+// other work on the machine. Starting and ending a run is no part of a step. So the time of a plan
+// with one tiny step is subtracted from both; `run` is that time for `cores`. The figures at the
+// end are rank correlations (Spearman) and shares within 15 %. The last models were not used in the
+// development of the cost model.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -41,7 +43,8 @@
 namespace {
 
 struct Case {
-  const char *file, *mesh, *input_layout, *recompute;  // layout, policy: null: free, none
+  // `input_layout` null: free; `recompute` null: no policy
+  const char *file, *mesh, *input_layout, *recompute;
 };
 constexpr Case kCases[] = {
     {"/../../examples/data/llama_tiny_2x4.graph.pre.json.gz", "one=1", nullptr, nullptr},
@@ -66,7 +69,8 @@ constexpr Case kCases[] = {
     {"/bench/llama_29m.graph.pre.json.gz", "dp=2", nullptr, nullptr},
 };
 
-// Kinds of models that the 20 above have none of: whether what was mended for those serves others.
+// Kinds of models that are not among the 20 above. They show whether corrections made for those
+// apply to other models.
 constexpr Case kHeldOut[] = {
     {"/torch/resnet.graph.json.gz", "one=1", nullptr, nullptr},
     {"/torch/resnet.graph.json.gz", "dp=2", nullptr, nullptr},
@@ -78,7 +82,7 @@ constexpr Case kHeldOut[] = {
     {"/graphs/qwen2_bf16.graph.pre.json.gz", "one=1", nullptr, nullptr},
 };
 
-// With executors of its own each time: where their memory lies differs from one to the next.
+// Each plan has several executors, since the addresses of their memory differ.
 constexpr int kExecutors = 3;
 constexpr int kRunsInRow = 5;
 const shw::runtime::Product kProduct{1, 512, 512, 512, shw::Dtype::kF32};
@@ -88,16 +92,15 @@ struct Row {
   double predicted_us = 0, cores_us = 0, run_us = 0, wall_us = 0;
 };
 
-// One run. Its idle share is that of the time in which cores that the ranks could keep busy were
-// idle.
+// One run. idle() is the share of time in which cores that the ranks could keep busy were idle.
 struct Run {
   double cores_us = 0, wall_us = 0;
   double idle() const { return 1 - cores_us / wall_us; }
 };
 
-// Where the system puts two workers on one core, because others are busy, ranks wait for nobody and
-// find all data in its cache. That half of the runs counts in which cores were idle least, as in
-// calibration.
+// If other cores are busy, the system may put two workers on one core. Then ranks do not wait for
+// each other and find all data in that core's cache. So only the half of the runs in which cores
+// were least idle counts, as in calibration.
 class Runs {
  public:
   void add(const Run& run) { runs_.push_back(run); }
@@ -116,7 +119,7 @@ class Runs {
   std::vector<Run> runs_;
 };
 
-// A plan; its job, and the products before it, for as long as an executor is kept.
+// A plan with its runs. The job and the products exist as long as the current executor.
 struct Trial {
   std::shared_ptr<const shw::Plan> plan;
   std::unique_ptr<shw::runtime::Job> job;
@@ -129,7 +132,7 @@ struct Planned : Trial {
   double predicted_us = 0;
 };
 
-// By the number of ranks: what a run takes that is no part of its steps.
+// By the number of ranks: the time of a run that is no part of its steps.
 using EmptyRuns = std::map<int64_t, Trial>;
 
 shw::Result<std::shared_ptr<const shw::Plan>> empty_plan(int64_t ranks) {
@@ -169,7 +172,7 @@ shw::Result<Planned> planned(const Case& c, const std::string& hardware) {
   return trial;
 }
 
-// Some runs behind one that is not counted, and this behind products on all ranks.
+// Products on all ranks, then one run that is not counted, then the counted runs.
 shw::Status visit(Trial& trial, int64_t cores) {
   SHW_RETURN_IF_ERROR(trial.products->best().status());
   SHW_RETURN_IF_ERROR(trial.job->run());
@@ -227,7 +230,7 @@ int fail(const std::string& what, const shw::Status& status) {
 
 int64_t ranks_of(const shw::Plan& plan) { return shw::num_ranks(plan.program); }
 
-// All in turn, so that whatever else the machine does meets all of them.
+// Runs all plans in turn, so that other work on the machine affects all of them.
 shw::Status run_all(std::span<Trial* const> trials, int64_t cores, int visits) {
   for (int executor = 0; executor < kExecutors; ++executor) {
     for (Trial* t : trials) {
@@ -265,7 +268,7 @@ void print(std::span<const Planned> trials, const EmptyRuns& empty) {
   print_figures("wall", rows, &Row::wall_us);
 }
 
-// The plans, and an empty one for each number of ranks among them.
+// Makes the plans, and an empty plan for each number of ranks among them.
 shw::Status plan_all(std::span<const Case> cases, const std::string& hardware,
                      std::vector<Planned>& plans, EmptyRuns& empty) {
   for (const Case& c : cases) {

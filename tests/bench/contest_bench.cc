@@ -1,5 +1,5 @@
-// Instances of the IOPDDL contest, each for so many seconds of CPU time on one thread: a row of a
-// Markdown table per instance.
+// Solves instances of the IOPDDL contest, each within SECONDS of CPU time on one thread. Prints one
+// row of a Markdown table for each instance.
 //   bench_contest SECONDS INSTANCE.json[.gz]…      --trace: also what was found when, to stderr
 #include <cstdint>
 #include <cstdio>
@@ -23,10 +23,10 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// What was known once the limit was reached, or when the solve ended.
+// The result when the limit was reached, or when the solve ended.
 struct Outcome {
   double cost = shw::solver::kForbidden, bound = -shw::solver::kForbidden;
-  double found_s = 0, end_s = 0;  // when the last labelling was found
+  double found_s = 0, end_s = 0;  // found_s: when the last labelling was found
   bool proven = false;
 };
 
@@ -37,7 +37,7 @@ shw::Result<Outcome> run(const std::string& path, double limit_s, bool trace) {
   Outcome out;
   const double start = cpu_s();
   shw::Monitor monitor;
-  // A deadline is wall time, of which other processes on the machine take a share.
+  // The solver's own deadline is wall time, which includes the time of other processes.
   monitor.on_progress = [&](const shw::Progress& p) {
     const double now = cpu_s() - start;
     if (now > limit_s) return true;

@@ -1,4 +1,5 @@
-// Prices per second: one collective, one redistribution, and the matrices of whole problems.
+// Measures prices per second: of one collective, of one redistribution, and of the matrices of
+// whole problems.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -19,7 +20,7 @@ void create(benchmark::State& state) {
 }
 BENCHMARK(create);
 
-// Sizes that differ from call to call, so that no branch is learnt.
+// The sizes differ from call to call, so that branch prediction does not help.
 void collective(benchmark::State& state) {
   const CollectiveModel model = model_on("dp=8,tp=8");
   const auto kind = static_cast<Collective>(state.range(0));
@@ -63,7 +64,7 @@ void one_by_one(benchmark::State& state) {
 }
 BENCHMARK(one_by_one);
 
-// Every layout occurs four times, as in the strategies of an op of several operands.
+// Every layout occurs four times, as in the strategies of an op with several operands.
 void matrix(benchmark::State& state) {
   const CollectiveModel model = model_on(state.range(0) == 2 ? "dp=8,tp=8" : "a=4,b=4,c=4");
   const Roofline roofline(model.hardware().device);

@@ -16,7 +16,7 @@ struct Block {
   uint32_t size() const { return end - first; }
 };
 
-// Where a layer stands: its inputs, its forward nodes, its backward nodes.
+// The positions of a layer's inputs, forward nodes and backward nodes.
 struct Layer {
   Block inputs, forward, backward;
 };
@@ -102,7 +102,7 @@ class Deeper {
     return new_.add_input("", row_major(old_.type(info.node).dtype, shape), std::move(copy),
                           old_.meta(info.node));
   }
-  // "layers.0.x" of layer k.
+  // The name "layers.0.x" for layer k.
   static std::string renamed(std::string text, uint32_t k) {
     for (const char* of : {"layers.0.", "layers.1."})
       if (const size_t at = text.find(of); at != std::string::npos)
@@ -117,13 +117,15 @@ class Deeper {
       }
   }
 
-  // What a node outside of the layers refers to: the last forward and the first backward layer.
+  // The new node for an operand of a node outside the layers: it is in the last forward layer or in
+  // the first backward layer.
   NodeId outside(NodeId o) const {
     if (at_[1].forward.has(o)) return forward_[layers_ - 1][o.v - at_[1].forward.first];
     if (at_[0].backward.has(o)) return backward_[0][o.v - at_[0].backward.first];
     return same_[o.v];
   }
-  // What a node of template layer t refers to, when it stands for layer k; if it is of a layer.
+  // The new node for an operand of a node of template layer t that becomes layer k, if the operand
+  // is in a layer.
   std::optional<NodeId> inside(NodeId o, uint32_t t, uint32_t k) const {
     const Layer &own = at_[t], &other = at_[1 - t];
     if (own.inputs.has(o)) return inputs_[k][o.v - own.inputs.first];
@@ -146,8 +148,8 @@ class Deeper {
     }
     return {};
   }
-  // Between the first and the last, a layer takes its gradient as the first does, and what is saved
-  // as the last does.
+  // A layer between the first and the last takes its gradient as the first layer does, and its
+  // saved values as the last layer does.
   Status add_backward(uint32_t k) {
     const uint32_t t = k == 0 ? 0 : 1;
     for (uint32_t j = 0; j < at_[t].backward.size(); ++j) {
@@ -220,7 +222,7 @@ class Deeper {
   const std::map<int64_t, int64_t>& sizes_;
   Layer at_[2];
   Graph new_;
-  std::vector<NodeId> same_;  // by old node, outside of the layers
+  std::vector<NodeId> same_;  // by old node, for nodes outside the layers
   std::vector<std::vector<NodeId>> inputs_, forward_, backward_;  // by layer
 };
 

@@ -1,8 +1,9 @@
-// How planning grows with depth: LLaMA-3 8B with 2 to 128 layers, made from the graph with two,
-// graph bytes → plan bytes on 8×8. A table, and a drawing if a file is named for it.
+// Measures how planning time grows with depth, from graph bytes to plan bytes on 8×8. The models
+// are LLaMA-3 8B with 2 to 128 layers, made from the graph with two. Prints a table, and writes a
+// chart if a file is given.
 //   bench_layers [OUT.svg] [RUNS=5] [full|compat]
-// The fastest of the runs counts. "us/layer" is CPU time, which other programs disturb less than
-// the clock on the wall: what one more layer costs, (time with n layers - time with 2) / (n - 2).
+// The fastest of the runs counts. "us/layer" is the cost of one more layer, (time with n layers -
+// time with 2) / (n - 2). It is CPU time, which other programs disturb less than wall time.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace shw::bench {
 namespace {
 
 constexpr std::array<uint32_t, 7> kLayers = {2, 4, 8, 16, 32, 64, 128};
-// Each phase as the pipeline calls it, and its colour.
+// Each phase, named as in the pipeline, and its colour.
 constexpr std::pair<const char*, const char*> kPhases[] = {
     {"load", "#8a6d3b"},  {"rewrite", "#7a4a9e"}, {"strategies", "#999999"}, {"price", "#2f8f8f"},
     {"solve", "#b0503c"}, {"lower", "#4b8b3b"},   {"passes", "#d08a1d"},     {"write", "#555555"}};
@@ -37,7 +38,7 @@ struct Row {
   uint32_t layers = 0, nodes = 0;
   double total_ms = 0, cpu_ms = 0;
   std::array<double, kNumPhases> phase_ms{};
-  double peak_mib = 0;  // of the process up to here
+  double peak_mib = 0;  // of the process so far
   bool proven = false;
 };
 

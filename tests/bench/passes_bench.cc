@@ -1,11 +1,11 @@
-// Whether passes over a program save time on this machine: runs the plan of a graph on virtual
-// ranks, in turn as it is and with its steps one after another on one stream, none fused, and
-// prints the time of both.
+// Measures whether passes over a program save time on this machine. Runs the plan of a graph on
+// virtual ranks as it is, and in turn with its steps one after another on one stream and without
+// fusion, and prints both times.
 // usage: bench_passes [ROUNDS] [GRAPH.json.gz MESH]
 //
-// Of each round a median of some runs counts, of these the median of all rounds, and the share of
-// rounds in which the plan was no slower than without. By default the tiny LLaMA's training step on
-// 8 ranks.
+// The time of a round is the median of several runs, and the result is the median of all rounds.
+// Also printed is the share of rounds in which the plan was not slower than without passes. The
+// default is the training step of the tiny LLaMA on 8 ranks.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,7 @@
-// Graph bytes → plan bytes, as `shardwise plan` does it: the best and the median of several runs,
-// phase by phase, as JSON; and CPU time, which other programs on the machine change less. With
-// several entries also how many times as long the joint plan takes as that of the first alone.
+// Measures planning from graph bytes to plan bytes, as `shardwise plan` does it. Prints the best
+// and the median of several runs for each phase as JSON, and CPU time, which other programs disturb
+// less. With several entries it also prints the ratio of the time of the joint plan to that of the
+// first entry alone.
 // usage: bench_plan GRAPH.swgraph MESH [RUNS=10] [ENTRY,ENTRY…]
 //   bench_plan build/quickstart/llama8b_L32.swgraph dp=8,tp=8
 // The reference takes about 130 CPU s and 4.7 GB for LLaMA-3 8B with 32 layers on 8×8 (autoparallel
@@ -23,7 +24,7 @@ namespace {
 
 using Times = std::map<std::string, std::vector<double>>;  // ms, by phase
 
-// One plan; false: it failed, and the cause is printed.
+// Makes one plan. Returns false if it failed, and prints the cause.
 bool measure(const std::vector<uint8_t>& graph, const shw::CompileOptions& options, Times& ms) {
   shw::Monitor monitor;
   const std::clock_t start = std::clock();
@@ -68,11 +69,11 @@ int main(int argc, char** argv) {
   std::istringstream entries(argc > 4 ? argv[4] : "");
   for (std::string name; std::getline(entries, name, ',');) options.entries.push_back(name);
   const int runs = argc > 3 ? std::max(1, std::atoi(argv[3])) : 10;
-  shw::CompileOptions alone = options;  // the first entry, planned by itself
+  shw::CompileOptions alone = options;  // plans the first entry by itself
   const bool joint = options.entries.size() > 1;
   if (joint) alone.entries.resize(1);
   Times ms, ms_alone;
-  for (int i = 0; i < runs; ++i)  // in turns, so that both meet the same machine
+  for (int i = 0; i < runs; ++i)  // alternates, so that both see the same load of the machine
     if (!measure(*graph, options, ms) || (joint && !measure(*graph, alone, ms_alone))) return 1;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

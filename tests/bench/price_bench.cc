@@ -1,8 +1,8 @@
-// What a plan says that a step costs, against what its program costs: planned and lowered µs of
-// graphs on meshes, the largest difference first.
+// Compares the time that a plan states for a step with the price of its program. Prints planned and
+// lowered µs of graphs on meshes, the largest difference first.
 // usage: bench_price GRAPH.swgraph=MESH[;MESH…]… | bench_price --sources GRAPH.swgraph MESH
 //   bench_price build/llama_tiny.swgraph='x=8;dp=2,tp=4;a=2,b=2,c=2;a=2,b=2,c=2,d=2'
-// The second form prints, node by node of one graph, where the two part.
+// The second form prints, for each node of one graph, where the two differ.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 struct Row {
   std::string graph, mesh;
   double planned_us = 0, lowered_us = 0;
-  double compute_us = 0, collectives_us = 0, copies_us = 0;  // lowered less planned
+  double compute_us = 0, collectives_us = 0, copies_us = 0;  // lowered minus planned
   double relative() const { return (lowered_us - planned_us) / planned_us; }
 };
 
@@ -37,8 +37,8 @@ shw::Result<shw::Compiled> plan(const std::string& path, const std::string& mesh
   return shw::compile(graph, options, monitor);
 }
 
-// The program before steps are split to run beside each other, which costs more and takes less
-// time.
+// The program before the pass that splits steps to run side by side. Split steps have a higher
+// price but take less time.
 shw::Result<std::pair<shw::Solved, shw::Program>> lowered(const std::string& path,
                                                           const std::string& mesh) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, shw::import::read_file(path));
@@ -68,7 +68,7 @@ bool measure(const std::string& path, const std::string& mesh, std::vector<Row>&
   const auto& [solved, program] = *made;
   const auto& s = solved.placed.total;
   Row row{path.substr(path.rfind('/') + 1), mesh};
-  row.planned_us = s.compute_us + s.comm_us;  // the µs of a transition breaks ties only
+  row.planned_us = s.compute_us + s.comm_us;  // the µs of a transition only break ties
   double copies = 0, collectives = 0;
   for (const shw::ProgramStep& step : program.steps) {
     row.lowered_us += step.cost_us;
@@ -82,7 +82,7 @@ bool measure(const std::string& path, const std::string& mesh, std::vector<Row>&
   return true;
 }
 
-// By node of the caller's graph and kind of step.
+// Prints the differences by node of the caller's graph and kind of step.
 int show_sources(const std::string& path, const std::string& mesh) {
   const auto compiled = plan(path, mesh);
   if (!compiled.ok()) {

@@ -3,8 +3,8 @@
 // GRAPH.swgraph MESH [PREFETCH_MIB] [POLICY…]
 //   bench_recompute llama8b_L32.swgraph dp=16,tp=8 128 selective full
 //
-// kept_gib: scratch that forward steps write and backward steps read, each storage once. Peaks:
-// those of halves.h.
+// kept_gib: scratch that forward steps write and backward steps read; each storage counts once.
+// Peaks are those of halves.h.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
   options.input_layout = "S(0)R";
   options.output_layout = "S(0)S(2)";
   options.grad_reduce_dtype = Dtype::kF32;
-  const int64_t prefetch_mib = argc > 3 ? std::atoll(argv[3]) : 0;  // 0: a policy, or nothing
+  // 0: the argument is a policy, or missing
+  const int64_t prefetch_mib = argc > 3 ? std::atoll(argv[3]) : 0;
   options.prefetch_bytes = prefetch_mib << 20;
   std::vector<std::string> policies(argv + (prefetch_mib != 0 ? 4 : 3), argv + argc);
   if (policies.empty()) policies = {"none", "cheap", "selective", "every:2", "full"};

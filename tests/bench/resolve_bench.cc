@@ -1,5 +1,6 @@
-// What a question about a plan costs the solver: a graph solved once, then again with one node's
-// strategy forbidden, node after node; cold, and warm from the first answer. JSON.
+// Measures what a question about a plan costs the solver. Solves a graph once, and then, for one
+// node after another, with that node's strategy forbidden: cold, and warm from the first answer.
+// Prints JSON.
 //   bench_resolve GRAPH.swgraph MESH [NODES=20] [LIMIT_GIB: memory; 0: none]
 #include <algorithm>
 #include <chrono>
@@ -53,7 +54,8 @@ Status run(const std::string& path, const char* mesh, uint32_t nodes, double lim
   SHW_ASSIGN_OR_RETURN(const Timed first, timed_solve(problem, keeping));
   warm_options.warm = first.solution.warm.get();
   std::vector<double> cold_ms, warm_ms;
-  double worse = 0;  // the most that a warm answer costs more than the cold one, of its cost
+  // largest excess of a warm answer's cost over the cold one, relative to the cold cost
+  double worse = 0;
   for (uint32_t i = 0; i < nodes; ++i) {
     const auto v = static_cast<uint32_t>(uint64_t{i} * problem.num_variables() / nodes);
     if (problem.num_labels(v) < 2) continue;

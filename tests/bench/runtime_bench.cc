@@ -1,4 +1,4 @@
-// What the runtime itself costs, collectives, and matrix products.
+// Measures the runtime's own overhead, collectives, and matrix products.
 #include <benchmark/benchmark.h>
 
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 
 using shw::testing::ProgramBuilder;
 
-// A job with buffers for one entry, run over and over.
+// A job with buffers for one entry, which is run repeatedly.
 class Job {
  public:
   explicit Job(std::shared_ptr<const Plan> plan) {
@@ -34,7 +34,7 @@ class Job {
       out_.push_back(buffers(entry.outputs));
     }
     last_.resize(in_.size());
-    run();  // touches all memory once
+    run();  // touches all memory once before the measurement
   }
   void run() {
     const ProgramEntry& entry = job_->program().entries[0];
@@ -45,7 +45,7 @@ class Job {
   }
 
  private:
-  // Numbers from −4 to 4: of some functions 0 takes less time.
+  // Numbers from −4 to 4, since some functions are faster for 0.
   static void fill(std::vector<std::byte>& memory) {
     auto* to = reinterpret_cast<float*>(memory.data());
     for (size_t i = 0; i < memory.size() / sizeof(float); ++i)
@@ -58,7 +58,7 @@ class Job {
   std::vector<Completion> last_;
 };
 
-// Steps that do next to nothing: the time of each is what the runtime adds to a kernel.
+// The steps do almost nothing, so the time of a step is the runtime's overhead for a kernel.
 void BM_Steps(benchmark::State& state) {
   constexpr int kSteps = 1000;
   ProgramBuilder b({{"a", 1}});
@@ -73,7 +73,7 @@ void BM_Steps(benchmark::State& state) {
 }
 BENCHMARK(BM_Steps)->MeasureProcessCPUTime()->UseRealTime();
 
-// Every step on the other stream than the one before it: an event and a wake-up each.
+// Consecutive steps are on different streams, so each needs an event and a wake-up.
 void BM_StreamHandOffs(benchmark::State& state) {
   constexpr int kPairs = 100;
   ProgramBuilder b({{"a", 1}});
@@ -108,7 +108,7 @@ void BM_Collective(benchmark::State& state, CollectiveKind kind) {
   state.counters["each"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * kRepeat,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  // As nccl-tests define it: independent of the number of ranks.
+  // The bus bandwidth as nccl-tests define it, which is independent of the number of ranks.
   const double n = static_cast<double>(ranks);
   const double wire = kind == CollectiveKind::kAllReduce   ? 2 * (n - 1) / n
                       : kind == CollectiveKind::kAllGather ? n - 1
@@ -138,8 +138,8 @@ BENCHMARK_CAPTURE(BM_Collective, all_to_all, CollectiveKind::kAllToAll)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// What the collectives above are measured against: as many bytes as an all-reduce of 4 × 16 MiB
-// reads and writes, copied by all cores at once.
+// The reference for the collectives above: all cores copy as many bytes as an all-reduce of 4 × 16
+// MiB reads and writes.
 void BM_Copy(benchmark::State& state, void (*copy)(void*, const void*, size_t)) {
   constexpr size_t kBytes = size_t{64} << 20, kPiece = size_t{32} << 10;
   const size_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -148,7 +148,7 @@ void BM_Copy(benchmark::State& state, void (*copy)(void*, const void*, size_t)) 
     std::vector<std::jthread> all;
     for (size_t t = 0; t < threads; ++t)
       all.emplace_back([&, t] {
-        for (int repeat = 0; repeat < 4; ++repeat)  // as many as of a collective
+        for (int repeat = 0; repeat < 4; ++repeat)  // the number of copies that a collective needs
           for (size_t at = t * kPiece; at < kBytes; at += threads * kPiece)
             copy(to.data() + at, from.data() + at, kPiece);
         fence_past_caches();
@@ -246,7 +246,7 @@ BENCHMARK_CAPTURE(BM_Pointwise, sum_f32, "sum", Dtype::kF32)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// Rows of a table by indices that are all 0: every row is read from the cache.
+// Selects rows of a table. All indices are 0, so every row is read from the cache.
 void BM_IndexSelect(benchmark::State& state) {
   constexpr int64_t kRows = 4096, kColumns = 256;
   ProgramBuilder b({{"a", 1}});

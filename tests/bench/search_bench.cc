@@ -1,5 +1,5 @@
-// Which mesh for LLaMA-3 8B: every ordered factorisation of 64 devices into up to three mesh dims,
-// planned and ranked.
+// Finds the best mesh for LLaMA-3 8B. Plans and ranks every ordered factorisation of 64 devices
+// into up to three mesh dims.
 //   bench_search [LAYERS=32] [DEVICES=64] [THREADS=0: all cores]
 #include <chrono>
 #include <cstdio>

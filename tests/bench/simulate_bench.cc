@@ -1,5 +1,5 @@
-// How long the simulator takes for each entry of a plan, and what it says: the best and the median
-// of several runs.
+// Measures the simulator on each entry of a plan: the best and the median time of several runs.
+// Also prints the simulator's result.
 // usage: bench_simulate PLAN.swplan [RUNS=50]
 //   bench_simulate llama8b_L32.swplan
 #include <algorithm>

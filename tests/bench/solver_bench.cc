@@ -1,4 +1,5 @@
-// Time of solve() on a problem file, proof included, reading excluded. Prints one line of JSON.
+// Measures the time of solve() on a problem file, including the proof and excluding reading. Prints
+// one line of JSON.
 //   solver_bench PROBLEM.json[.gz] [RUNS]
 #include <algorithm>
 #include <chrono>

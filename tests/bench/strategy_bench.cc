@@ -1,9 +1,9 @@
-// Two tables in Markdown. Families: LLaMA-3 8B, linear layers as einsums, as plain mm, as mm with
-// strided shards. Mesh ranks: what strategies and prices cost up to the solver, and the whole
-// pipeline, on meshes of two to four dims.
+// Prints two tables in Markdown. Families: LLaMA-3 8B with linear layers as einsums, as plain mm,
+// and as mm with strided shards. Mesh ranks: the cost of strategies and prices up to the solver,
+// and of the whole pipeline, on meshes of two to four dims.
 //   usage: bench_strategy [RUNS=5]
-// Medians; every row in a process of its own, so that its peak memory is its own. Rows 32 and 2 are
-// layers; graphs come from examples/data and tests/data.
+// Prints medians. Every row is measured in its own process, so that its peak memory is its own.
+// Rows 32 and 2 are the numbers of layers. Graphs come from examples/data and tests/data.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 usage: torch_llama.py --export OUT.json | --time RUNS [--compile [MODE]] [--threads N]
        --model 29m|1b  --dtype f32|bf16  --device cpu|cuda  --layers N  --batch N  --length N
 
-Needs torch; --export also needs the package shardwise. The step: tokens and targets in, loss and gradients out. `1b` has the shape of
-LLaMA 3.2 1B, except that embedding and output are two matrices. Weights have the type of --dtype, as has all that the step keeps of activations.
+Needs torch; --export also needs the package shardwise. The step takes tokens and targets and returns loss and gradients. `1b` has the shape of
+LLaMA 3.2 1B, except that embedding and output are two matrices. Weights and the activations that the step keeps have the type of --dtype.
 """
 import argparse
 import dataclasses
@@ -35,7 +35,7 @@ class Config:
         return self.dim // self.heads
 
     def flops(self) -> int:
-        """Of products forward and backward, with nothing computed twice; causal attention is half of a full one."""
+        """The FLOPs of the products, forward and backward, without recomputation. Causal attention counts half of full attention."""
         attention = 2 * self.dim * (self.heads + self.key_heads) * self.width
         weights = self.layers * (attention + 3 * self.dim * self.hidden) + self.dim * self.vocabulary
         return 6 * self.batch * self.length * (weights + self.layers * self.length * self.heads * self.width)
@@ -114,14 +114,14 @@ def export(path: str, c: Config, dtype: torch.dtype) -> None:
 
     with torch.device("meta"):
         model = Llama(c).to(dtype)
-    model.to_empty(device="cpu")  # pages that nothing touches: the graph has no values
+    model.to_empty(device="cpu")  # the pages are never touched, since the graph needs no values
     tokens, targets = (torch.zeros(c.batch, c.length, dtype=torch.int64) for _ in range(2))
     with open(path, "wb") as file:
         file.write(sw.torch.export(model, (tokens, targets), training=True).fx_json)
 
 
 def measure(model: nn.Module, inputs: tuple[torch.Tensor, ...], runs: int, mode: str | None) -> dict[str, object]:
-    """Seconds of a step. On a GPU by its own clock, and gradients are written, not added to what was there."""
+    """Returns the seconds of a step, on a GPU by its own clock. Gradients are written, not added to earlier ones."""
     is_cuda = inputs[0].is_cuda
     step = torch.compile(model, mode=mode) if mode else model
     wall, cpu, first = [], [], time.perf_counter()

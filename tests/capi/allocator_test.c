@@ -1,5 +1,6 @@
-/* The caller's allocator: gets back all that it gave, with the same size and alignment, and sees
- * tensors, executors' memory and blobs. A failing one gives RESOURCE_EXHAUSTED. */
+/* The caller's allocator must get back all memory that it gave, with the same size and alignment.
+ * The library must use it for tensors, for the executors' memory and for blobs. If it fails, the
+ * result must be RESOURCE_EXHAUSTED. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "mlp.h"
 #include "testing.h"
 
-/* Stands before each piece of memory; the address of the piece is a multiple of 256. */
+/* The header before each piece of memory. The address of a piece is a multiple of 256. */
 typedef struct piece {
   void* raw;
   size_t size, alignment;
@@ -31,7 +32,7 @@ static void* heap_alloc(void* user, size_t size, size_t alignment) {
   p.size = size;
   p.alignment = alignment;
   memcpy(memory - sizeof p, &p, sizeof p);
-  memset(memory, 0xa5, size); /* nobody may count on zeros */
+  memset(memory, 0xa5, size); /* the library must not expect zeros */
   h->in_use += size;
   if (size > h->largest) h->largest = size;
   ++h->count;

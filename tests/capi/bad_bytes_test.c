@@ -1,5 +1,5 @@
-/* Graph and plan bytes that are damaged, cut short, or not what they should be. Under the
- * sanitizers this also shows that nothing is read out of bounds, at any alignment. */
+/* Graph and plan bytes that are damaged, truncated or of the wrong kind. Under the sanitizers this
+ * test also shows that nothing is read out of bounds, at any alignment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "mlp.h"
 #include "testing.h"
 
-/* Compiles or loads `size` bytes; the plan must be there exactly on success. */
+/* Compiles a graph or loads a plan. The call must return a plan if and only if it succeeds. */
 static shw_code take(shw_context* context, int is_plan, const void* data, size_t size) {
   const shw_bytes bytes = {data, size};
   shw_mesh_axis axes[2];
@@ -23,8 +23,8 @@ static shw_code take(shw_context* context, int is_plan, const void* data, size_t
   return code;
 }
 
-/* Every byte lies at the end of its allocation, so that the sanitizer sees the first one too many.
- */
+/* Puts the bytes at the end of an allocation of exactly their size, so that the sanitizer detects a
+ * read of even one byte too many. */
 static shw_code take_copy(shw_context* context, int is_plan, const char* data, size_t size) {
   char* copy = (char*)malloc(size == 0 ? 1 : size);
   shw_code code;
@@ -53,7 +53,7 @@ static void refuses_another_identifier(shw_context* context, int is_plan, const 
   free(copy);
 }
 
-/* A graph has no checksum: what a changed byte says may make sense. A plan has one. */
+/* A graph has no checksum, so a changed byte may still give a valid graph. A plan has one. */
 static void survives_changed_bytes(shw_context* context, int is_plan, const char* data,
                                    size_t size) {
   char* copy = (char*)malloc(size);

@@ -1,5 +1,5 @@
-// copy_in and copy_out with structs that have already grown, which those of the first release have
-// not.
+// copy_in and copy_out with structs that have more fields than in the first release. The structs of
+// the first release have no such fields.
 #include "boundary.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ TEST(CopyIn, GivesDefaultsForNull) {
 }
 
 TEST(CopyIn, ReadsNothingBeyondAnOlderCallersStruct) {
-  const Options older{kFirstRelease, 7, 0xbad};  // what lies behind it is none of ours
+  // the bytes after the caller's size must not be read
+  const Options older{kFirstRelease, 7, 0xbad};
   const auto got = copy_in(&older, kFirstRelease);
   ASSERT_TRUE(got.ok());
   EXPECT_EQ(got->first, 7u);

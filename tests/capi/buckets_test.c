@@ -1,9 +1,9 @@
-/* Sizes that are known only at run time, as a caller in C has them: symbols in the builder, buckets
- * in the plan, the smallest that fits at run time.
+/* Sizes that are known only at run time, through the C API: symbols in the builder and buckets in
+ * the plan. At run time the smallest bucket that fits is used.
  *
- * The model: attention with a cache of keys that are also its values. "decode" writes the row of a
- * new token at a run-time position and attends to the first `cache` rows; "full" does a whole
- * sequence at once. */
+ * The model is attention with a cache of keys that are also its values. Entry "decode" writes the
+ * row of a new token at a run-time position and attends to the first `cache` rows. Entry "full"
+ * computes a whole sequence at once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static size_t symbol(shw_builder* b, const char* name, int64_t minimum, int64_t 
   return number;
 }
 
-/* An input of sizes that are expressions of symbols. */
+/* An input whose sizes are expressions of symbols. */
 static size_t symbolic_input(shw_builder* b, const char* name, const char* dims) {
   shw_builder_input input = SHW_BUILDER_INPUT_INIT;
   size_t node = SHW_NONE;
@@ -123,10 +123,10 @@ static shw_blob* decoder(shw_context* context) {
   return bytes;
 }
 
-static const int64_t kSizes[2] = {64, 16}; /* in any order */
+static const int64_t kSizes[2] = {64, 16}; /* the order does not matter */
 static const shw_bucket_sizes kBuckets[1] = {{"decode", "cache", kSizes, 2}};
 
-/* `columns`: 0 for a mesh of one dim, of `rows` ranks. */
+/* `columns` 0: a mesh with one dim, of `rows` ranks. */
 typedef struct mesh_size {
   int64_t rows, columns;
 } mesh_size;
@@ -146,7 +146,7 @@ static shw_status* compile(shw_context* context, const shw_blob* graph, mesh_siz
   return shw_plan_compile(context, bytes, &options, plan);
 }
 
-/* By way of its bytes: what is told of buckets is in them. */
+/* Saves the plan and loads it again, so that the buckets are read from the plan's bytes. */
 static shw_plan* decoder_plan(shw_context* context, mesh_size mesh) {
   shw_blob *graph = decoder(context), *saved = NULL;
   shw_plan *plan = NULL, *loaded = NULL;
@@ -191,7 +191,7 @@ typedef struct named {
   const void* data;
 } named;
 
-/* Runs an entry with whole inputs, told by their names, and gives its only output. */
+/* Runs an entry with whole inputs, given by name, and returns its only output in `result`. */
 static void run(job* j, size_t number, const named* inputs, const char* output, float* result,
                 size_t count) {
   shw_plan_entry e = SHW_PLAN_ENTRY_INIT;
@@ -236,7 +236,8 @@ static void run(job* j, size_t number, const named* inputs, const char* output, 
   }
 }
 
-/* Every position, each in the smallest bucket, against the whole sequence at once. */
+/* Decodes every position in the smallest bucket that fits, and compares with the whole sequence at
+ * once. */
 static void decoding_is_the_full_pass(shw_context* context, mesh_size mesh) {
   static float x[COUNT], causal[LENGTH * LENGTH], expected[COUNT], mask[LENGTH];
   shw_plan* plan = decoder_plan(context, mesh);
@@ -281,7 +282,7 @@ static void decoding_is_the_full_pass(shw_context* context, mesh_size mesh) {
 
 /* ---- What a plan tells ----------------------------------------------------------------------- */
 
-/* `text` is in the JSON, whatever white space that has. */
+/* The plan's JSON must contain `text`. White space in the JSON is ignored. */
 static void expect_json(const shw_plan* plan, const char* text) {
   shw_blob* json = NULL;
   char* dense = NULL;
@@ -316,7 +317,7 @@ static void the_plan_tells_of_buckets(shw_context* context) {
   EXPECT_OK(shw_plan_find_entry(plan, "full", &index));
   EXPECT_OK(shw_plan_get_entry(plan, index, &e));
   EXPECT(strcmp(e.bucket_of, "") == 0 && e.symbol_sizes == NULL);
-  /* Ports by name: each bucket has its own mask, and they share the cache. */
+  /* Each bucket has its own mask port, and all buckets share the cache. */
   EXPECT_OK(shw_plan_find_port(plan, small, "input.mask", &in_small));
   EXPECT_OK(shw_plan_find_port(plan, large, "input.mask", &in_large));
   EXPECT(in_small != in_large);
@@ -334,7 +335,7 @@ static void the_plan_tells_of_buckets(shw_context* context) {
   EXPECT(port.storage == SHW_STORAGE_STATE && port.symbolic_dims == NULL);
   EXPECT_REFUSED(shw_plan_find_port(plan, small, "input.all", &index), SHW_NOT_FOUND, "input.mask");
   EXPECT_CODE(shw_plan_find_port(plan, 3, "input.mask", &index), SHW_OUT_OF_RANGE);
-  /* As the header says of the JSON. */
+  /* The form of the JSON that the header documents. */
   expect_json(plan, "\"symbols\":{\"cache\":{\"min\":1,\"max\":64,\"divisor\":1,\"hint\":16}}");
   expect_json(plan, "\"bucket_of\":\"decode\",\"bucket\":{\"cache\":64}");
   expect_json(plan, "\"sizes\":\"[1,cache]\"");
@@ -348,7 +349,8 @@ static void expect_no_bucket(const shw_plan* plan, const char* name, const shw_s
   EXPECT(index == SHW_NONE);
 }
 
-/* Rows of two symbols, one of them a multiple of 4: result [2·batch + prefix + 8, 8]. */
+/* Rows given by two symbols, one of them a multiple of 4. The result is [2·batch + prefix + 8, 8].
+ */
 static shw_blob* two_symbols(shw_context* context) {
   shw_builder* b = NULL;
   shw_blob* bytes = NULL;
@@ -399,7 +401,7 @@ static void the_smallest_bucket_that_fits(shw_context* context) {
   sizes[1].symbol = NULL;
   expect_no_bucket(plan, "step", sizes, 2, SHW_INVALID_ARGUMENT, "sizes[1].symbol is NULL");
   shw_plan_destroy(plan);
-  /* Nothing is asked for: one bucket, at the hints, under the entry's name. */
+  /* Without requested buckets there is one, at the hints, with the entry's name. */
   EXPECT_OK(compile(context, graph, kMeshOf2, NULL, 0, &plan));
   EXPECT(shw_plan_num_entries(plan) == 1);
   EXPECT_OK(shw_plan_get_entry(plan, 0, &e));
@@ -528,7 +530,7 @@ static void refuses_senseless_expressions(shw_context* context) {
   input.storage = SHW_STORAGE_STATE;
   expect_input_refused(b, &input, "'w' is shared by all buckets");
   square = symbolic_input(b, "square", "[n,n]");
-  EXPECT(square == 0); /* what was refused left no trace */
+  EXPECT(square == 0); /* refused inputs leave no trace */
   x = symbolic_input(b, "x", "[n]");
   expect_node_refused(b, "slice", x, kUnknown, "'m' is not an expression");
   expect_node_refused(b, "slice", x, kProduct, "'n*n' is not an expression");
@@ -537,13 +539,13 @@ static void refuses_senseless_expressions(shw_context* context) {
   expect_node_refused(b, "view", square, kSquare,
                       "the size of dim 0 of result 0 is no affine expression of the symbols");
   expect_node_refused(b, "view", x, kTwo, "no affine expression"); /* n/2 */
-  /* Where the operation clamps: min(2n, 64) is none either. */
+  /* The operation clamps here, and min(2n, 64) is no affine expression, either. */
   input.storage = 0;
   input.name = "row";
   input.symbolic_dims = "[64]";
   EXPECT_OK(shw_builder_add_input(b, &input, NULL, &x));
   expect_node_refused(b, "slice", x, kClamped, "at n=64: the size of dim 0");
-  /* Sizes of new tensors, in a list. */
+  /* Sizes of new tensors in a list attribute. */
   input.symbolic_dims = "[1]";
   input.name = "one";
   EXPECT_OK(shw_builder_add_input(b, &input, NULL, &x));

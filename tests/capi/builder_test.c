@@ -1,4 +1,4 @@
-/* Graphs by calls. */
+/* Builds graphs call by call. */
 
 #include <stdio.h>
 #include <string.h>
@@ -124,14 +124,15 @@ static void refuses_senseless_nodes(shw_context* context) {
                  "SHW_NODE_HAS_");
   options.flags = SHW_NODE_HAS_SEQUENCE_NR;
   EXPECT_OK(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node));
-  EXPECT(node == 1); /* what was refused left no trace */
+  EXPECT(node == 1); /* refused nodes leave no trace */
   options.phase = 3;
   EXPECT_REFUSED(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node), invalid,
                  "phase 3");
   shw_builder_destroy(b);
 }
 
-/* What cannot be left out is refused by its name, and the operations tell so. */
+/* A missing required attribute is refused by its name, and the description of the operation says
+ * that it is required. */
 static void wants_required_attributes(shw_context* context) {
   static const struct {
     const char *op, *attribute;
@@ -223,7 +224,7 @@ static void refuses_a_tangent_of_nothing(shw_context* context) {
   shw_builder_destroy(b);
 }
 
-/* y = x * table, w' = w + y in place: what each of the structs may and may not say. */
+/* y = x * table, and w' = w + y in place. Tests which fields each struct may and may not set. */
 static void describes_constants_updates_and_entries(shw_context* context) {
   const float values[32] = {1, 2, 3};
   const shw_code invalid = SHW_INVALID_ARGUMENT;
@@ -298,7 +299,7 @@ static void describes_constants_updates_and_entries(shw_context* context) {
   shw_builder_destroy(b);
 }
 
-/* Every operation can be found by its name, and tells its parameters: operands, then attributes. */
+/* Every operation can be found by its name and lists its parameters, operands before attributes. */
 static void knows_the_operations(void) {
   shw_op_param param = SHW_OP_PARAM_INIT;
   size_t op, found = 0, i, mul = 0;

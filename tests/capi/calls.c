@@ -43,7 +43,7 @@ static shw_status* port_of(const shw_plan* plan, size_t entry, size_t index, int
   shw_plan_entry e = SHW_PLAN_ENTRY_INIT;
   shw_status* status = shw_plan_get_entry(plan, entry, &e);
   const size_t count = is_output ? e.num_outputs : e.num_inputs;
-  *out_port = SHW_NONE; /* which no plan has */
+  *out_port = SHW_NONE; /* no plan has this port */
   if (status == NULL && index < count) *out_port = (is_output ? e.outputs : e.inputs)[index];
   return status;
 }

@@ -1,4 +1,4 @@
-/* A compilation is cancelled at each of its progress calls in turn, and by a flag. */
+/* Cancels a compilation at each of its progress calls in turn, by return value and by a flag. */
 #include <string.h>
 
 #include "calls.h"
@@ -7,7 +7,7 @@
 
 typedef struct counter {
   int calls, cancel_at; /* 1: at the first call; 0: never */
-  shw_cancel* flag;     /* if set, it is raised instead of returning non-zero */
+  shw_cancel* flag;     /* if set, the callback raises it instead of returning non-zero */
   int in_order;
   double elapsed_s;
 } counter;
@@ -48,12 +48,12 @@ int main(void) {
   shw_cancel* raised = NULL;
   int k;
   EXPECT(compile(context, graph, &all) == SHW_OK);
-  EXPECT(all.calls >= 6); /* one a phase at least */
+  EXPECT(all.calls >= 6); /* at least one call for each phase */
   for (k = 1; k <= all.calls; ++k) {
     counter by_return = {0, 0, NULL, 1, 0}, by_flag = {0, 0, NULL, 1, 0};
     by_return.cancel_at = by_flag.cancel_at = k;
     EXPECT(compile(context, graph, &by_return) == SHW_CANCELLED);
-    EXPECT(by_return.calls == k); /* the library asks no more */
+    EXPECT(by_return.calls == k); /* no more calls after that one */
     EXPECT_OK(shw_cancel_create(&by_flag.flag));
     EXPECT(compile(context, graph, &by_flag) == SHW_CANCELLED);
     EXPECT(by_flag.calls == k);

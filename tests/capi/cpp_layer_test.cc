@@ -19,7 +19,7 @@
 
 namespace sw = shardwise;
 
-shw_code code_of_a_wrong_plan();  // of cpp_layer_modes.cc
+shw_code code_of_a_wrong_plan();  // in cpp_layer_modes.cc
 
 namespace {
 
@@ -72,7 +72,7 @@ auto attempt(const Call& call) {
 }
 #endif
 
-// The value of a call that must succeed.
+// Returns the value of a call that must succeed.
 template <class Call>
 auto must(const Call& call, int line) {
   auto outcome = attempt(call);
@@ -182,8 +182,8 @@ void graphs(const sw::Context& context) {
          SHW_INVALID_ARGUMENT);
 }
 
-// A line that is wrong throws; without exceptions, finish() has the error of that line, and nothing
-// after it counts.
+// A wrong line throws. Without exceptions, finish() returns the error of that line, and later lines
+// have no effect.
 void wrong_shapes(const sw::Context& context) {
   sw::Graph graph = MUST(sw::Graph::create(context));
   const sw::Value x = graph.input("x", SHW_DTYPE_F32, {4, 8});
@@ -303,11 +303,11 @@ void runs(const sw::Context& context) {
   EXPECT(CODE_OF(runner.run("stop", {})) == SHW_NOT_FOUND);
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}},
                             {{"output.y", sw::tensor(found.data(), kX)}})) ==
-         SHW_INVALID_ARGUMENT);  // another size
+         SHW_INVALID_ARGUMENT);  // the size differs
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
 }
 
-// Each sees what those before it have made of the parameter.
+// Each run sees the parameter as the earlier runs have updated it.
 void several_runs_in_flight(const sw::Context& context) {
   const sw::World world = MUST(sw::World::virtual_ranks(context, 4));
   sw::Runner runner = MUST(sw::Runner::in_world(world, small_plan(context)));
@@ -327,14 +327,14 @@ void several_runs_in_flight(const sw::Context& context) {
     reference(x, &w, &y);
     EXPECT(found == y);
   }
-  EXPECT(CODE_OF(pending[0].read("output.y", kept)) == SHW_INVALID_ARGUMENT);  // another size
+  EXPECT(CODE_OF(pending[0].read("output.y", kept)) == SHW_INVALID_ARGUMENT);  // the size differs
   EXPECT(CODE_OF(pending[0].gather("output.z")) == SHW_NOT_FOUND);
   EXPECT(MUST(runner.plan().find_output(0, "output.y")) == 0);
   EXPECT(CODE_OF(runner.plan().find_input(0, "output.y")) == SHW_NOT_FOUND);
   EXPECT(MUST(runner.plan().entry_time(0)).us > 0);
   runner.abort();
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
-  EXPECT(ended == 6);  // a run ends after all callbacks of those before it
+  EXPECT(ended == 6);  // a run ends after all callbacks of earlier runs
 }
 
 void buffers(const sw::Context& context) {
@@ -361,7 +361,7 @@ void buffers(const sw::Context& context) {
   EXPECT(other.use_count() == 1);
 }
 
-// Every collective between two ranks.
+// Calls every collective between two ranks.
 bool exchanges(const sw::Group& group) {
   const std::int64_t me = group.member(), mine[] = {me, me + 10}, counts[] = {me, me};
   const std::int64_t sends[] = {0, 1};
@@ -479,8 +479,8 @@ void threads(const sw::Context& context) {
   for (int each : good) EXPECT(each == 1);
 }
 
-// Handles are moved, and destroy once; those that were moved from are empty and refused by the
-// library.
+// Handles can be moved and are destroyed once. The library refuses handles that were moved from,
+// since they are empty.
 void dead_handles(const sw::Context& context) {
   static_assert(!std::is_copy_constructible_v<sw::Plan> &&
                 std::is_nothrow_move_constructible_v<sw::Plan>);

@@ -1,5 +1,5 @@
-/* CUDA devices through the interface of C: the library opens the plug-in, and the plug-in the fakes
- * of NVIDIA's libraries, which LD_LIBRARY_PATH names. */
+/* CUDA devices through the C API. The library opens the plug-in, and the plug-in opens the fakes of
+ * NVIDIA's libraries, which LD_LIBRARY_PATH names. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static shw_context* context_with_cache(const char* folder) {
   strcpy(lent, folder);
   options.kernel_cache = lent;
   EXPECT_OK(shw_context_create(SHW_API_VERSION, &options, &context));
-  memset(lent, 'x', sizeof lent - 1); /* it was copied */
+  memset(lent, 'x', sizeof lent - 1); /* the library has copied it */
   return context;
 }
 

@@ -1,14 +1,14 @@
-/* Files of tests/data, and of examples/data. */
+/* Reads files of tests/data and of examples/data. */
 #ifndef SHARDWISE_TESTS_CAPI_DATA_H_
 #define SHARDWISE_TESTS_CAPI_DATA_H_
 
 #include "shardwise/shardwise.h"
 
-/* `name`: from the project's root on. The caller frees `data`; empty on failure, which is reported.
- */
+/* Reads the file `name`, a path relative to the project's root. The caller frees `data` with
+ * free_data(). A failure is reported, and the result is empty. */
 shw_bytes read_data(const char* name);
 void free_data(shw_bytes bytes);
-/* Whether a blob is text that contains `text`; the blob is destroyed. */
+/* Returns whether a blob contains `text`, and destroys the blob. */
 int blob_says(shw_blob* blob, const char* text);
 
 #endif

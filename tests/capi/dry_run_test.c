@@ -1,4 +1,4 @@
-/* A dry run needs no memory: a terabyte of state that no host has is counted, not allocated. */
+/* A dry run allocates no memory: it counts a terabyte of state, which no host has. */
 #include "calls.h"
 #include "mlp.h"
 #include "testing.h"
@@ -6,7 +6,7 @@
 enum { IN = 1 << 18, OUT = 1 << 20 };
 static const int64_t kRow[2] = {1, IN}, kWeight[2] = {IN, OUT};
 
-/* One product with a parameter of 2^38 numbers that the executor keeps. */
+/* One product with a parameter of 2^38 numbers, which the executor keeps as state. */
 static shw_plan* new_plan(shw_context* context) {
   shw_builder_output output = SHW_BUILDER_OUTPUT_INIT;
   shw_builder* builder = NULL;

@@ -1,8 +1,8 @@
-/* Entries, sessions, state, updates in place, constants and dry runs, as a caller in C has them.
+/* Entries, sessions, state, in-place updates, constants and dry runs, through the C API.
  *
- * The model: y = relu(x w1) w2 with table t added to y, and in the backward entry w -= 0.5 dw, in
- * place. Values are small multiples of powers of two, exact in f32, so that results are compared by
- * their bits. */
+ * The model is y = relu(x w1) w2, with table t added to y. The backward entry updates w -= 0.5 dw
+ * in place. Values are small multiples of powers of two, which are exact in f32, so results are
+ * compared bit by bit. */
 #include <string.h>
 
 #include "calls.h"
@@ -70,7 +70,8 @@ static void entry(model* m, const char* name, size_t first, size_t last, const s
 
 static float table_value(size_t i) { return (float)(i % 4); }
 
-/* Entries "forward" and, after it, "backward"; and "step", both at once. */
+/* Entries "forward" and "backward", where "backward" runs after "forward", and entry "step", which
+ * does both at once. */
 static shw_blob* graph(shw_context* context, shw_storage storage) {
   static const int64_t kSwap[2] = {1, 0};
   const shw_attr swap = SHW_ATTR_INTS("dims", kSwap, 2), zero = SHW_ATTR_INT("threshold", 0);
@@ -142,7 +143,7 @@ static void start_values(values* v, size_t salt) {
 
 static float at(const float* a, size_t row, size_t column) { return a[row * WIDTH + column]; }
 
-/* y and the new weights of one step. */
+/* Computes y and the new weights of one step. */
 static void step(values* v) {
   static float a[COUNT], dh[COUNT], dw1[COUNT], dw2[COUNT];
   size_t i, j, k;
@@ -207,7 +208,8 @@ static size_t port_named(const shw_plan* plan, const char* name) {
   return port;
 }
 
-/* Hands whole values to all ranks: into the pieces that there are, or into state, or new ones. */
+/* Gives whole values to all ranks. They are written into existing pieces or into state; otherwise
+ * new pieces are made. */
 static void set(job* j, const char* name, const float* data) {
   const size_t port = port_named(j->plan, name);
   shw_plan_port info = SHW_PLAN_PORT_INIT;
@@ -243,7 +245,8 @@ static void expect_values(job* j, const char* name, const float* expected) {
   shw_buffer_destroy(whole);
 }
 
-/* Runs an entry on all ranks. Outputs go into the pieces of their ports, which are made once. */
+/* Runs an entry on all ranks. Outputs are written into the pieces of their ports, which are made
+ * once. */
 static void run(job* j, const char* name, shw_session* const* sessions) {
   shw_plan_entry info = SHW_PLAN_ENTRY_INIT;
   shw_event* done[RANKS];
@@ -295,7 +298,7 @@ static void the_plan_tells_of_it(const shw_plan* plan, shw_storage storage) {
   EXPECT(updates == (storage == SHW_STORAGE_PORT ? 1u : updates));
 }
 
-/* Ten steps of SGD, by "step" or by "forward" and "backward". */
+/* Ten steps of SGD, each by "step" or by "forward" and "backward". */
 static void trains(shw_context* context, const shw_plan* plan, int in_two) {
   values v;
   job j;
@@ -325,7 +328,7 @@ static void trains(shw_context* context, const shw_plan* plan, int in_two) {
   end(&j);
 }
 
-/* Two forward passes before their backward passes, each in a session of its own. */
+/* Runs two forward passes before their backward passes, each in its own session. */
 static void sessions_run_side_by_side(shw_context* context, const shw_plan* plan) {
   shw_session *first[RANKS], *second[RANKS];
   shw_event* done = (shw_event*)&first;
@@ -348,7 +351,8 @@ static void sessions_run_side_by_side(shw_context* context, const shw_plan* plan
   set(&j, "param.w2", a.w2);
   set(&j, "input.x", a.x);
   set(&j, "tangent.0", b.dy);
-  /* Nothing ran in the session yet; and a session belongs to its executor. */
+  /* Refused: a backward run in a session in which no forward has run, and a run in a session of
+   * another executor. */
   EXPECT_OK(shw_plan_find_entry(plan, "backward", &foreign.entry));
   EXPECT_OK(shw_plan_get_entry(plan, foreign.entry, &info));
   for (i = 0; i < info.num_inputs; ++i) inputs[i] = j.pieces[0][info.inputs[i]];
@@ -386,7 +390,8 @@ static void sessions_run_side_by_side(shw_context* context, const shw_plan* plan
   end(&j);
 }
 
-/* The same program on a device that computes nothing: what it launches, and the memory it takes. */
+/* Runs the program on a device that computes nothing, and checks the counts of launches and memory.
+ */
 static void runs_dry(shw_context* context, const shw_plan* plan) {
   shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
   shw_device_info info = SHW_DEVICE_INFO_INIT;
@@ -404,7 +409,7 @@ static void runs_dry(shw_context* context, const shw_plan* plan) {
   int64_t collectives = 0;
   size_t i;
   EXPECT_OK(shw_device_create(context, SHW_DEVICE_NULL, 0, &null));
-  cuda = shw_device_create(context, SHW_DEVICE_CUDA, 0, &cpu); /* there, or not to be had here */
+  cuda = shw_device_create(context, SHW_DEVICE_CUDA, 0, &cpu); /* may be missing here */
   EXPECT(cuda == NULL || shw_status_code(cuda) == SHW_UNAVAILABLE);
   shw_status_destroy(cuda);
   shw_device_destroy(cpu);
@@ -442,7 +447,7 @@ static void runs_dry(shw_context* context, const shw_plan* plan) {
   EXPECT(info.kind == SHW_DEVICE_NULL && !info.computes && info.num_collectives == collectives);
   EXPECT(info.num_launches >= (int64_t)(e.num_steps) - collectives);
   EXPECT(info.peak_memory_bytes >= summary.arena_bytes + e.input_bytes + e.output_bytes);
-  /* Memory of another device is no input. */
+  /* A buffer of another device is refused as an input. */
   EXPECT_OK(shw_buffer_create(cpu, SHW_DTYPE_F32, kDims, 2, &on_cpu));
   inputs[0] = on_cpu;
   shw_event_destroy(done);
@@ -457,7 +462,7 @@ static void runs_dry(shw_context* context, const shw_plan* plan) {
   shw_device_destroy(null);
 }
 
-/* Entries made of a training graph that has none, by the options. */
+/* The options make entries from a training graph that has none. */
 static void options_make_entries(shw_context* context) {
   static const char* const kNames[] = {"forward", "backward", "infer"};
   static const char* const kUnknown[] = {"sideways"};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every function of the C interface is in the C++ layer and in the Rust crate.
+"""Checks that the C++ layer and the Rust crate cover every function of the C interface.
 
 usage: every_call.py SOURCE_DIR
 """
@@ -11,7 +11,7 @@ root = pathlib.Path(sys.argv[1])
 functions = [line for line in (root / "tests/abi/symbols.txt").read_text().split() if line.startswith("shw_")]
 HEADERS = root / "capi/include/shardwise"
 
-# What a layer has no use for, and why.
+# The functions that a layer does not need, and the reasons.
 SPARED = {
     "C++": {r"shw_(op|hardware)_(count|name|find|num_params|get_param|param_init)": "plain functions of C, which cannot be wrapped shorter",
             r"shw_(api_version|version_string)": "likewise",
@@ -22,7 +22,7 @@ SPARED = {
 
 
 def expanded(text):
-    """What the macros of handle.hpp call."""
+    """Returns the functions that the macros of handle.hpp call."""
     calls = set()
     for prefix, rows, row in re.findall(r"SHARDWISE_ROWS\((\w+),\s*(\w+),\s*(\w+),", text):
         calls |= {f"shw_{prefix}_num_{rows}", f"shw_{prefix}_get_{row}"}

@@ -7,10 +7,10 @@
 
 namespace {
 
-thread_local long g_left = -1;  // allocations that will still work; -1: all
+thread_local long g_left = -1;  // remaining allocations that succeed; -1: all
 thread_local bool g_has_failed = false;
 std::atomic<long> g_live{0};
-std::atomic<bool> g_fails_elsewhere{false};  // on all threads but those that are spared
+std::atomic<bool> g_fails_elsewhere{false};  // on all threads that are not spared
 std::atomic<long> g_failed_elsewhere{0};
 thread_local bool g_spared = false;
 

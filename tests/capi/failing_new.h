@@ -1,5 +1,5 @@
-/* The C++ heap of the test program, which the library uses too, with a fault that can be planted.
- */
+/* Replaces the C++ heap of the test program, which the library uses, too, so that tests can make
+ * allocations fail. */
 #ifndef SHARDWISE_TESTS_CAPI_FAILING_NEW_H_
 #define SHARDWISE_TESTS_CAPI_FAILING_NEW_H_
 
@@ -7,16 +7,17 @@
 extern "C" {
 #endif
 
-/* The n-th allocation of this thread from now on fails, and all after it until fail_none(). */
+/* Lets the n-th allocation of this thread from now on fail, and all later ones, until fail_none().
+ */
 void fail_from(long n);
 void fail_none(void);
-/* From now on every allocation of every other thread fails (1), or works again (0). */
+/* 1: every allocation of all other threads fails from now on. 0: their allocations work again. */
 void fail_elsewhere(int on);
-/* Allocations of other threads that have failed since. */
+/* The number of allocations of other threads that have failed since then. */
 long failed_elsewhere(void);
-/* Whether an allocation has failed since fail_from(). */
+/* Whether an allocation of this thread has failed since fail_from(). */
 int has_failed(void);
-/* Pieces that all threads have allocated and not freed. */
+/* The number of allocations of all threads that have not been freed. */
 long live_pieces(void);
 
 #ifdef __cplusplus

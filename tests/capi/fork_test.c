@@ -1,6 +1,6 @@
-/* Contexts and plans in a forked child: it makes executors of its own, whose threads are not those
- * of the parent's, and destroys what lives on. Each fork follows a run, whose threads may still
- * look for more work. */
+/* Contexts and plans in a forked child. The child makes its own executors, because it does not have
+ * the threads of the parent's executors, and destroys what it inherited. Each fork follows a run,
+ * after which the parent's threads may still be looking for work. */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/wait.h>
 #include <unistd.h>

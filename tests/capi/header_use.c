@@ -1,5 +1,5 @@
-/* Includes every header twice and uses every INIT macro, in the words that all standards from C99
- * and C++98 on have. */
+/* Includes every header twice and uses every INIT macro, in code that is valid in all standards
+ * since C99 and C++98. */
 #include "shardwise/shardwise.h"
 
 size_t use_headers(void);

@@ -1,5 +1,5 @@
-/* What the tool does with files, from C: graphs of other programs, placement problems, hardware and
- * its calibration. */
+/* File operations of the command-line tool through the C API: graphs of other programs, placement
+ * problems, hardware descriptions and their calibration. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void imports_fx_graphs(shw_context* context) {
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
   EXPECT(shw_plan_num_ranks(plan) == 8);
   shw_plan_destroy(plan);
-  /* The text says all that the bytes say. */
+  /* The text form is complete: importing it gives the same bytes. */
   EXPECT_OK(shw_graph_to_text(context, bytes_of(graph), &text));
   EXPECT_OK(shw_graph_import(context, SHW_GRAPH_FORMAT_TEXT, bytes_of(text), &again));
   EXPECT(shw_blob_size(again) == shw_blob_size(graph) &&
@@ -41,7 +41,7 @@ static void imports_fx_graphs(shw_context* context) {
   free_data(file);
 }
 
-/* The limit on text is the context's: of files as they are, and of what they inflate to. */
+/* The context's limit on text applies to files and to the text that they decompress to. */
 static void keeps_to_the_limit_on_text(void) {
   const shw_bytes file = read_data("examples/data/llama_tiny_2x4.graph.pre.json.gz");
   const shw_bytes problem = read_data("tests/data/problems/block_2d8x8_mem0.05.problem.json.gz");
@@ -102,7 +102,7 @@ static void refuses_what_is_no_graph(shw_context* context) {
   EXPECT(graph == NULL);
 }
 
-/* A model that calculates a shape from a shape: N stays open, or becomes a symbol. */
+/* A model that computes a shape from a shape. N stays unknown or becomes a symbol. */
 static void imports_onnx_models(shw_context* context) {
   const shw_bytes model = read_data("tests/data/onnx/shapes.onnx");
   shw_bytes cut = model;
@@ -207,7 +207,7 @@ static void tells_hardware(shw_context* context) {
   EXPECT_CODE(shw_hardware_get_info("h100", ours, &other), SHW_INVALID_ARGUMENT);
   EXPECT(other.devices_per_node == 0);
   EXPECT_REFUSED(shw_hardware_get_info("h1000", none, &other), SHW_INVALID_ARGUMENT, "h100");
-  /* A description that is complete says the same of itself. */
+  /* A complete description is written without changes. */
   EXPECT_OK(shw_hardware_to_json(context, NULL, ours, &json));
   EXPECT_OK(shw_hardware_to_json(context, NULL, bytes_of(json), &again));
   EXPECT(strcmp((const char*)shw_blob_data(json), (const char*)shw_blob_data(again)) == 0);
@@ -267,7 +267,7 @@ static void calibrates(shw_context* context) {
   free_data(reduce);
 }
 
-// What sanitizers make ten times slower has no times to measure.
+// No times are measured under sanitizers, which make the code ten times slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED 1
 #elif defined(__has_feature)

@@ -1,5 +1,5 @@
-/* Handles are destroyed in every order, each time with a run under way; memory lent to the library
- * is released exactly once. Under ASan, what is used too late shows. */
+/* Destroys handles in every order, each time with a run in progress. Memory lent to the library
+ * must be released exactly once. ASan detects a use after the release. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,13 +51,13 @@ static void destroy_outputs(everything* all) {
     for (i = 0; i < MLP_NUM_OUTPUTS; ++i) {
       shw_tensor tensor;
       EXPECT_OK(shw_buffer_get_tensor(all->outputs[rank][i], &tensor));
-      /* Outputs stay when all else is gone. */
+      /* Outputs stay valid when all other handles are destroyed. */
       memset(tensor.data, 0, (size_t)(tensor.dims[0] * tensor.dims[1]) * sizeof(float));
       shw_buffer_destroy(all->outputs[rank][i]);
     }
 }
 
-/* The next permutation of the digits in `order`; 0 after the last one. */
+/* Makes the next permutation of the digits in `order`. Returns 0 after the last one. */
 static int next_order(int order[NUM_KINDS]) {
   int i = NUM_KINDS - 2, j = NUM_KINDS - 1, swap;
   while (i >= 0 && order[i] > order[i + 1]) --i;
@@ -107,11 +107,11 @@ static void lent_memory_is_released_once(void) {
   EXPECT(packed[2] == 3 && packed[3] == 4 && packed[5] == 6);
   packed[4] = 50;
   EXPECT_OK(shw_buffer_write(buffer, packed, sizeof packed));
-  EXPECT(memory[5] == 50 && memory[3] == -1); /* in place, and nothing between the rows */
+  EXPECT(memory[5] == 50 && memory[3] == -1); /* written in place, and nothing between the rows */
   EXPECT(released == 0);
   shw_buffer_destroy(buffer);
   EXPECT(released == 1);
-  /* A refused import keeps nothing. */
+  /* A refused import releases the memory. */
   tensor.dtype = 0;
   EXPECT_CODE(
       shw_buffer_import(cpu, &tensor, SHW_BORROW_UNTIL_RELEASE, count_release, &released, &buffer),
@@ -138,7 +138,7 @@ static void copied_memory_may_go_at_once(void) {
   EXPECT_OK(shw_buffer_import(cpu, &tensor, SHW_BORROW_COPY, NULL, NULL, &buffer));
   memset(memory, 0x7f, 4 * sizeof(double));
   free(memory);
-  shw_device_destroy(cpu); /* the buffer keeps it */
+  shw_device_destroy(cpu); /* the buffer keeps it alive */
   shw_context_destroy(context);
   EXPECT_OK(shw_buffer_read(buffer, back, sizeof back));
   EXPECT(back[0] == 1 && back[3] == 4);

@@ -87,7 +87,7 @@ shw_plan* mlp_plan(shw_context* context, int64_t dp, int64_t tp) {
   return plan;
 }
 
-/* Small integers; `salt` tells the tensors apart. */
+/* Fills a tensor with small integers; `salt` makes the tensors differ. */
 static const float* fill(float* values, size_t count, size_t salt) {
   size_t i;
   for (i = 0; i < count; ++i) values[i] = (float)((int)((i * 7 + i / 5 + salt * 3) % 5) - 2);
@@ -105,7 +105,7 @@ const float* mlp_input(const char* port) {
   return NULL;
 }
 
-/* out[m][n] = Σ_k a[m][k] b[k][n]; strides say how a and b are walked. */
+/* out[m][n] = Σ_k a[m][k] b[k][n], with row and column strides of a and b. */
 static void multiply(float* out, const float* a, size_t a_row, size_t a_column, const float* b,
                      size_t b_row, size_t b_column, size_t m, size_t k, size_t n) {
   size_t i, j, l;

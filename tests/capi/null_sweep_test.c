@@ -1,6 +1,6 @@
-/* Every function with NULL in every place that holds a pointer: nothing aborts, and every
- * out-parameter, which starts as garbage, is NULL or 0 afterwards. tests/lint/boundary.py checks
- * that no function is missing. */
+/* Calls every function with NULL for every pointer. No call may abort. Every out-parameter starts
+ * as garbage and must be NULL or 0 afterwards. tests/lint/boundary.py checks that no function is
+ * missing. */
 #include <string.h>
 
 #include "calls.h"
@@ -11,14 +11,14 @@
 static char g_somewhere[64];
 
 #define REFUSED(call) EXPECT_CODE((call), SHW_INVALID_ARGUMENT)
-/* The handle `out` of type `type` must be NULL after `call`, which fails. */
+/* `call` fails, and afterwards the handle `out` of type `type` must be NULL. */
 #define REFUSED_HANDLE(type, call) \
   do {                             \
     type* out = GARBAGE(type*);    \
     REFUSED(call);                 \
     EXPECT(out == NULL);           \
   } while (0)
-/* Fields of the extensible struct `out` must be 0, and its size untouched. */
+/* Afterwards the fields of the extensible struct `out` must be 0, and its size unchanged. */
 #define REFUSED_STRUCT(type, call)                   \
   do {                                               \
     type out, zero;                                  \
@@ -37,7 +37,7 @@ static char g_somewhere[64];
     EXPECT(memcmp(&out, &zero, sizeof out) == 0); \
   } while (0)
 
-/* An index must be SHW_NONE. */
+/* Afterwards the index `out` must be SHW_NONE. */
 #define REFUSED_INDEX(call)  \
   do {                       \
     size_t out = 0x5a;       \
@@ -312,7 +312,7 @@ static void running(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_buffer, shw_plan_gather(plan, 0, NULL, 8, &out));
   REFUSED_HANDLE(shw_buffer, shw_plan_gather(plan, 0, none, 8, &out));
   REFUSED(shw_plan_gather(plan, 0, none, 8, NULL));
-  mlp_job_run_and_check(plan, &job); /* all that was refused left no trace */
+  mlp_job_run_and_check(plan, &job); /* refused calls leave no trace */
   mlp_job_destroy(&job);
   shw_world_destroy(NULL);
 }

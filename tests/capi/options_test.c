@@ -1,11 +1,12 @@
-/* Callers of another age: shorter, longer and wrong structs; another version of the header. */
+/* Callers that were built against another version of the header: shorter, longer and wrong structs.
+ */
 #include <string.h>
 
 #include "calls.h"
 #include "shardwise/shardwise.h"
 #include "testing.h"
 
-/* A struct as a later release may have it. */
+/* The struct as a later release might define it. */
 typedef struct newer_context_options {
   shw_context_options known;
   uint64_t unknown;
@@ -36,7 +37,7 @@ static void reads_structs_of_every_age(void) {
   expect_context(SHW_API_VERSION, &now, SHW_INVALID_ARGUMENT, "struct_size is 0");
   now.struct_size = sizeof now - 1;
   expect_context(SHW_API_VERSION, &now, SHW_INVALID_ARGUMENT, "struct_size");
-  now.struct_size = (size_t)-1; /* a wild value is not followed */
+  now.struct_size = (size_t)-1; /* a nonsensical size is refused */
   expect_context(SHW_API_VERSION, &now, SHW_INVALID_ARGUMENT, "struct_size");
 }
 
@@ -63,7 +64,7 @@ static void compares_versions(void) {
                  "version 1.0 of shardwise.h, the library has version 0.2");
 }
 
-/* Every _init function gives what the INIT macro gives, and nothing beyond `size`. */
+/* Every _init function writes the same value as the INIT macro, and nothing beyond `size`. */
 #define EXPECT_INIT(type, init, macro)                             \
   do {                                                             \
     struct {                                                       \

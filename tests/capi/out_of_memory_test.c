@@ -1,5 +1,5 @@
-/* Allocation number N fails, and all after it, for N = 1, 2, … until the call works: every failure
- * is told as RESOURCE_EXHAUSTED, leaks nothing, and leaves what it worked on usable. */
+/* For N = 1, 2, …, allocation number N and all later ones fail, until the call succeeds. Each
+ * failure must be reported as RESOURCE_EXHAUSTED, leak nothing, and leave its objects usable. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct state {
   shw_runner* runner;
 } state;
 
-/* Does the thing once; what it makes goes again at once. */
+/* Does one operation and destroys what it makes. */
 typedef shw_status* (*operation)(state* s);
 
 static const char kHardware[] = "{\"base\": \"h100\", \"nccl\": {\"net_latency_us\": 0}}";
@@ -115,7 +115,7 @@ static shw_status* explain(state* s) {
   return status;
 }
 
-/* Trees of JSON that are full of lists and objects when memory runs out. */
+/* The JSON is a tree of lists and objects, which are partly built when memory runs out. */
 static shw_status* import_graph(state* s) {
   static const char kGraph[] =
       "{\"format\": \"ap-graph-1\", \"nodes\": [{\"name\": \"a name that is not short\", \"op\": "
@@ -170,7 +170,7 @@ static shw_status* create_executor(state* s) {
   return status;
 }
 
-/* All ranks run; where one could not be enqueued, the others are stopped. */
+/* Runs all ranks. If one rank's run cannot be enqueued, the others are stopped. */
 static shw_status* run(state* s) {
   shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
   shw_event* done[8];
@@ -195,7 +195,7 @@ static shw_status* run(state* s) {
   return status;
 }
 
-/* All ranks as one: runs that fail leave a runner that can be used again. */
+/* Runs all ranks through a runner. After a failed run the runner must stay usable. */
 static shw_status* run_by_name(state* s) {
   static const int64_t kX[2] = {MLP_BATCH, MLP_IN}, kW1[2] = {MLP_IN, MLP_HIDDEN},
                        kW2[2] = {MLP_HIDDEN, MLP_OUT}, kY[2] = {MLP_BATCH, MLP_OUT};
@@ -240,7 +240,7 @@ static shw_status* build(state* s) {
   return status;
 }
 
-/* Sizes as expressions: of inputs, of attributes, and those that follow. */
+/* Sizes as expressions: those of inputs, those in attributes, and those derived from them. */
 static shw_status* build_with_symbols(state* s) {
   const shw_attr half = SHW_ATTR_EXPR("end", "length+-4");
   shw_symbol symbol = SHW_SYMBOL_INIT;
@@ -266,13 +266,13 @@ static shw_status* build_with_symbols(state* s) {
   return status;
 }
 
-/* Every `step`-th one. `keeps_nothing`: a failure leaves nothing behind. Executors remember theirs,
- * for their events. */
+/* Tests every `step`-th allocation. `keeps_nothing`: a failure leaves no memory allocated.
+ * Executors keep the memory of their failures, which their events report. */
 static void fails_at_every_allocation(const char* name, operation f, state* s, int keeps_nothing,
                                       long step) {
   long n, before;
   int failed = 1, sound = 1;
-  EXPECT_OK(f(s)); /* what is made once and kept (thread-local state of the C++ library) */
+  EXPECT_OK(f(s)); /* warms up what is made once, such as thread-local state of the C++ library */
   before = live_pieces();
   for (n = 1; failed && sound && n < MOST_ALLOCATIONS; n += step) {
     shw_status* status;
@@ -280,7 +280,7 @@ static void fails_at_every_allocation(const char* name, operation f, state* s, i
     status = f(s);
     fail_none();
     failed = has_failed();
-    /* A sort without room for a copy sorts in place: not every failure is one of the call. */
+    /* A failed allocation need not fail the call: a sort without memory for a copy is in place. */
     if (status != NULL) sound &= EXPECT_CODE(status, SHW_RESOURCE_EXHAUSTED) && EXPECT(failed);
     if (keeps_nothing) sound &= EXPECT(live_pieces() == before);
     if (!sound)
@@ -298,7 +298,7 @@ static shw_planner* planner_for(state* s, int64_t dp, int64_t tp) {
   return planner;
 }
 
-/* Runs in which no thread of the library gets any memory. */
+/* Runs in which every allocation of the library's threads fails. */
 static void threads_of_the_library_allocate_nothing(state* s) {
   int i;
   EXPECT(mlp_job_run_and_check(s->plan, &s->job));
@@ -336,7 +336,7 @@ int main(void) {
   shw_runner_destroy(s.runner);
   threads_of_the_library_allocate_nothing(&s);
   fails_at_every_allocation("compile", compile, &s, 1, 1);
-  /* Prices of orders allocate the same way some ten thousand times: a sample. */
+  /* Pricing orders makes some ten thousand similar allocations, so only a sample is tested. */
   fails_at_every_allocation("compile with orders", compile_with_orders, &s, 1, 23);
   fails_at_every_allocation("compile again", compile_again, &s, 1, 5);
   fails_at_every_allocation("compile placements", compile_placements, &s, 1, 7);

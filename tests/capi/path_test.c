@@ -1,4 +1,5 @@
-/* The whole path: build, compile, save, load, run on virtual ranks, compare with plain loops. */
+/* The whole path: build, compile, save, load, run on virtual ranks, and compare with plain loops.
+ */
 #include <string.h>
 
 #include "calls.h"
@@ -9,7 +10,7 @@ static void run_on(shw_context* context, const shw_plan* plan) {
   mlp_job job;
   if (mlp_job_create(context, plan, &job)) {
     mlp_job_run_and_check(plan, &job);
-    mlp_job_run_and_check(plan, &job); /* executors are used again */
+    mlp_job_run_and_check(plan, &job); /* the executors are reused */
   }
   mlp_job_destroy(&job);
 }

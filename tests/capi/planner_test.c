@@ -1,4 +1,5 @@
-/* A planner answers many questions of one graph, and each as if it were asked alone. */
+/* A planner answers many questions about one graph. Each answer must be the same as without earlier
+ * questions. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static void plans_are_those_of_one_compilation(shw_context* context, shw_planner
   changes.pins = &kPin;
   changes.num_pins = 1;
   EXPECT_OK(shw_planner_compile(planner, &changes, &changed));
-  EXPECT_OK(shw_planner_compile(planner, NULL, &again)); /* changes are for one call */
+  EXPECT_OK(shw_planner_compile(planner, NULL, &again)); /* changes apply to one call only */
   EXPECT(same_bytes(whole, again));
   EXPECT(same_bytes(pinned, changed));
   EXPECT(objective_of(changed) != objective_of(again));
@@ -107,7 +108,7 @@ static double forced_objective(const shw_blob* json, const char* layout) {
   return at == NULL ? 0 : atof(at + strlen("\"objective\": "));
 }
 
-/* The structs say what the JSON says, and what solving with the layout pinned says. */
+/* The structs must agree with the JSON and with solving under a pin of the layout. */
 static void alternatives_are_what_pins_give(const shw_explanation* explanation, const char* layout,
                                             double pinned) {
   shw_explanation_summary summary = SHW_EXPLANATION_SUMMARY_INIT;
@@ -134,7 +135,7 @@ static void alternatives_are_what_pins_give(const shw_explanation* explanation, 
 static void edges_are_those_at_the_node(const shw_explanation* explanation) {
   shw_explanation_edge edge = SHW_EXPLANATION_EDGE_INIT;
   size_t i;
-  EXPECT(shw_explanation_num_edges(explanation) == 1); /* the planner's alias of the parameter */
+  EXPECT(shw_explanation_num_edges(explanation) == 1); /* to the parameter's alias */
   for (i = 0; i < shw_explanation_num_edges(explanation); ++i) {
     EXPECT_OK(shw_explanation_get_edge(explanation, i, &edge));
     EXPECT(strcmp(edge.producer, "param.w2") == 0 && edge.from[0] != 0 && edge.to[0] != 0);
@@ -176,7 +177,7 @@ static void explains_the_plan(shw_planner* planner) {
     EXPECT_OK(shw_plan_explanation_get_rival(explanation, i, &rival));
     EXPECT(rival.factor == summary.factor_from || rival.factor == summary.factor_to);
     EXPECT(rival.compute_us + rival.communication_us + rival.transition_us >=
-           summary.objective_us * (1 - 1e-9)); /* ours is the cheapest today */
+           summary.objective_us * (1 - 1e-9)); /* our plan is the cheapest today */
   }
   for (i = 0; i < shw_plan_explanation_num_groups(explanation); ++i) {
     EXPECT_OK(shw_plan_explanation_get_group(explanation, i, &group));
@@ -229,7 +230,7 @@ static int blob_has(const shw_blob* blob, const char* text) {
   return strstr((const char*)shw_blob_data(blob), text) != NULL;
 }
 
-/* With and without a planner; a planner whose answer is another plan is refused. */
+/* Makes reports with and without a planner. A planner that gives another plan is refused. */
 static void is_reported(shw_planner* planner, const shw_planner_changes* changes,
                         const shw_plan* plan, const shw_plan* within, const shw_pareto* pareto) {
   shw_blob* page = NULL;
@@ -245,7 +246,8 @@ static void is_reported(shw_planner* planner, const shw_planner_changes* changes
                    SHW_FAILED_PRECONDITION, "another plan");
 }
 
-/* Ever less memory, ever slower; the ends are the plan without a limit and the lowest peak. */
+/* Along the curve, memory decreases and time increases. Its ends are the plan without a limit and
+ * the plan with the lowest peak. */
 static void trades_time_for_memory(shw_planner* planner) {
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
   shw_pareto_options options = SHW_PARETO_OPTIONS_INIT;
@@ -289,7 +291,8 @@ static void trades_time_for_memory(shw_planner* planner) {
   shw_plan_destroy(within);
 }
 
-/* The optimum first, and no plan faster, or no plan cheaper; what does not apply says why. */
+/* The optimum is the first row, and no other plan is faster, or cheaper. A recipe that does not
+ * apply says why. */
 static void compares_recipes(shw_planner* planner, int by_price) {
   static const char* const kSome[] = {"ddp", "hsdp", "cp"};
   shw_recipes_options options = SHW_RECIPES_OPTIONS_INIT;
@@ -380,7 +383,7 @@ static void every_constraint_can_change(shw_context* context, shw_planner* plann
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &whole));
   EXPECT(same_bytes(changed, whole));
   shw_plan_destroy(changed);
-  changes.memory_limit_bytes = 64; /* too little for anything */
+  changes.memory_limit_bytes = 64; /* too little memory for any plan */
   EXPECT_CODE(shw_planner_compile(planner, &changes, &changed), SHW_FAILED_PRECONDITION);
   changes.memory_limit_bytes = -1;
   EXPECT_REFUSED(shw_planner_compile(planner, &changes, &changed), SHW_INVALID_ARGUMENT,
@@ -412,7 +415,8 @@ static const char* port_layout(const shw_plan* plan, int is_output, const char* 
   }
 }
 
-/* One layout for all plain inputs and results, and others for single ones; the last one counts. */
+/* One layout applies to all plain inputs or results, others to single ones. The last match applies.
+ */
 static void inputs_and_outputs_lie_as_each_is_told(shw_context* context, shw_planner* planner) {
   static const shw_port_layout kInputs[] = {{"input.*", "S(0)S(1)"}, {"input.0", "RS(0)"}};
   static const shw_port_layout kFree[] = {{"input.0", "free"}};
@@ -454,7 +458,8 @@ static void inputs_and_outputs_lie_as_each_is_told(shw_context* context, shw_pla
   shw_blob_destroy(graph);
 }
 
-/* A conflict lists what can be left out; a planner that was made so keeps to it. */
+/* A conflict lists the constraints that can be left out. A planner made without one of them gives
+ * the same plan as the compiler. */
 static void options_leave_constraints_out(shw_context* context) {
   static const shw_pin kPin = {"output", "RR"};
   const char* names[1];
@@ -494,7 +499,8 @@ static void options_leave_constraints_out(shw_context* context) {
   shw_blob_destroy(graph);
 }
 
-/* What a report of a conflict names is left out by that name, and put back by not saying so. */
+/* A constraint is left out by the name in the conflict's message. It applies again in a call that
+ * does not leave it out. */
 static void a_constraint_is_left_out_by_its_name(shw_planner* planner) {
   static const shw_pin kPin = {"output", "RR"};
   static const char* const kNames[] = {"pin 'output=RR'"};
@@ -657,7 +663,7 @@ static void changes_are_checked_and_cancel(shw_planner* planner) {
   shw_cancel_raise((shw_cancel*)changes.cancel);
   EXPECT_CODE(shw_planner_compile(planner, &changes, &plan), SHW_CANCELLED);
   shw_cancel_destroy((shw_cancel*)changes.cancel);
-  EXPECT_OK(shw_planner_compile(planner, NULL, &plan)); /* none of it left a trace */
+  EXPECT_OK(shw_planner_compile(planner, NULL, &plan)); /* the earlier calls left no trace */
   shw_plan_destroy(plan);
 }
 
@@ -670,7 +676,8 @@ static void plans_outlive_their_planner(shw_context* context) {
   shw_plan_destroy(plan);
 }
 
-/* Curves, explanations and reports are of the plan that is made so. */
+/* With this option, curves, explanations and reports describe the plan that is chosen by simulated
+ * steps. */
 static void answers_by_simulated_steps(shw_context* context) {
   shw_mesh_axis axes[2];
   shw_compile_options options = mlp_options(axes, 2, 4);
@@ -744,7 +751,7 @@ static void searches(shw_context* context) {
   EXPECT(strstr((const char*)shw_blob_data(json), "\"mesh\": \"d0=2,d1=4\"") != NULL);
   shw_blob_destroy(json);
   shw_search_destroy(found);
-  search.num_best = 1; /* the same one, whatever is given up */
+  search.num_best = 1; /* the same candidate, though the search may stop earlier */
   EXPECT_OK(shw_search_create(context, bytes_of(graph), &options, &search, &found));
   EXPECT_OK(shw_search_get_candidate(found, 0, &candidate));
   EXPECT(candidate.objective_us == cheapest);

@@ -1,4 +1,4 @@
-/* What a plan says of itself. */
+/* The information that a plan gives about itself. */
 #include <math.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void tells_ports(const shw_plan* plan) {
   EXPECT(index == SHW_NONE);
   EXPECT_OK(get_input(plan, 0, 2, &port));
   EXPECT(strcmp(port.name, "input.0") == 0 && port.role == SHW_ROLE_INPUT);
-  EXPECT(strcmp(port.layout, "S(0)R") == 0); /* as the options asked for */
+  EXPECT(strcmp(port.layout, "S(0)R") == 0); /* as the options requested */
   EXPECT(port.rank == 2 && port.dims[0] == MLP_BATCH && port.local_dims[0] == MLP_BATCH / 2);
   EXPECT(port.present == 1 && port.dtype == SHW_DTYPE_F32);
   for (i = 0; i < MLP_NUM_OUTPUTS; ++i) {
@@ -144,7 +144,7 @@ static void tells_collectives_and_phases(const shw_plan* plan, int was_compiled)
   EXPECT_CODE(shw_plan_get_phase(plan, i, &phase), SHW_OUT_OF_RANGE);
 }
 
-/* The steps are those that the totals of collectives and the report count. */
+/* The steps must agree with the totals of collectives and with the report. */
 static void tells_steps(const shw_plan* plan) {
   shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
   shw_plan_collective collective = SHW_PLAN_COLLECTIVE_INIT;

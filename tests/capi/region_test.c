@@ -1,5 +1,5 @@
-/* Manual regions whose body is a function of this program, on four virtual ranks: one doubles, one
- * exchanges data. */
+/* Manual regions whose bodies are functions of this program, on four virtual ranks. One body
+ * doubles its input, the other exchanges data. */
 #include <stddef.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { ROWS = 8, COLUMNS = 6, RANKS = 4 };
 
-/* What the body was told, by rank: ranks run on threads of their own. */
+/* What the body saw, by rank: ranks run on different threads. */
 typedef struct told {
   shw_code answer;
   int calls[RANKS];
@@ -36,8 +36,8 @@ static shw_code twice(void* user, const shw_region_call* call) {
   return t->answer;
 }
 
-/* Calls every collective. user->answer: SHW_INVALID_ARGUMENT, calls one with a wrong argument;
- * another error, rank 3 expects other counts than rank 1 sends. */
+/* Calls every collective. With `answer` SHW_INVALID_ARGUMENT it calls one of them with a wrong
+ * argument. With another error, rank 3 expects other counts than rank 1 sends. */
 static shw_code exchange(void* user, const shw_region_call* call) {
   const int64_t send_counts[RANKS] = {0, 1, 2, 3};
   const int32_t me = call->rank;
@@ -56,7 +56,7 @@ static shw_code exchange(void* user, const shw_region_call* call) {
                    SHW_INVALID_ARGUMENT, "'median' is none of sum, avg, max, min and product");
     EXPECT_REFUSED(shw_group_all_gather(all, send, receive, 1, 77), SHW_INVALID_ARGUMENT,
                    "dtype 77 is unknown");
-    return SHW_OK; /* the run fails all the same */
+    return SHW_OK; /* the run must fail all the same */
   }
   if (t->answer != SHW_OK && me == 3) receive_counts[1] = 2;
   if (t->answer != SHW_OK) {
@@ -81,7 +81,7 @@ static shw_code exchange(void* user, const shw_region_call* call) {
   return t->sound[me] ? SHW_OK : SHW_INTERNAL;
 }
 
-/* y = twice(x), the region on pieces that are cut in both dims. `groups`: NULL for none. */
+/* y = twice(x), with the region on pieces that are cut in both dims. `groups` NULL: no groups. */
 static shw_plan* region_plan(shw_context* context, const char* groups) {
   const int64_t dims[2] = {ROWS, COLUMNS};
   const shw_attr attrs[] = {
@@ -170,7 +170,7 @@ static void start(shw_context* context, const shw_plan* plan, shw_region_fn body
     EXPECT_OK(shw_executor_create(plan, j->world, rank, &options, &j->executors[rank]));
     EXPECT_OK(shard_input(plan, 0, 0, rank, &whole, &j->inputs[rank]));
   }
-  region.run = NULL; /* it was lent for the call */
+  region.run = NULL; /* the struct was needed only during the call */
   for (rank = 0; rank < RANKS; ++rank)
     EXPECT_OK(enqueue(j->executors[rank], 0, &j->inputs[rank], 1, &j->outputs[rank], 1, NULL, 0,
                       &j->done[rank]));
@@ -224,7 +224,7 @@ static void a_body_that_fails_fails_the_run(shw_context* context, const shw_plan
     for (rank = 0; rank < RANKS; ++rank) {
       shw_status* status = shw_event_wait(j.done[rank], -1);
       EXPECT(shw_status_code(status) == kCases[i].expected ||
-             shw_status_code(status) == SHW_ABORTED); /* another rank was first */
+             shw_status_code(status) == SHW_ABORTED); /* another rank failed first */
       told_why |= shw_status_code(status) == kCases[i].expected &&
                   strstr(shw_status_message(status), "body of region 'twice' failed") != NULL;
       shw_status_destroy(status);

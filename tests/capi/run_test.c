@@ -1,4 +1,4 @@
-/* Running: worlds, wrong buffers, events, abort and reset, runs into the caller's buffers. */
+/* Runs: worlds, wrong buffers, events, abort and reset, and outputs in the caller's buffers. */
 #include <string.h>
 
 #include "calls.h"
@@ -23,7 +23,7 @@ static void ranks_are_checked(shw_context* context, const shw_plan* plan) {
   shw_world_destroy(world);
 }
 
-/* Ranks with different plans would wait for each other for ever. */
+/* Ranks with different plans would wait for each other forever, so such plans are refused. */
 static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* plan) {
   shw_mesh_axis axes[2];
   shw_compile_options options = mlp_options(axes, 2, 2);
@@ -39,9 +39,9 @@ static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* pl
   EXPECT_OK(shw_executor_create(plan, world, 2, NULL, &first));
   EXPECT_REFUSED(shw_executor_create(other, world, 1, NULL, &second), SHW_FAILED_PRECONDITION,
                  "rank 1 and rank 2 would run different programs together: options hashes");
-  EXPECT_OK(shw_executor_create(plan, world, 1, NULL, &second)); /* its place is still free */
+  EXPECT_OK(shw_executor_create(plan, world, 1, NULL, &second)); /* the rank is still free */
   shw_executor_destroy(second);
-  /* A place that nobody has taken is free for another plan, also after a failure. */
+  /* A rank that has no executor is free for another plan, also after a failure. */
   EXPECT_REFUSED(shw_executor_create(other, world, 2, &senseless, &second), SHW_INVALID_ARGUMENT,
                  "max_in_flight is -1");
   EXPECT_OK(shw_executor_create(other, world, 2, NULL, &second));
@@ -52,8 +52,8 @@ static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* pl
   shw_blob_destroy(graph);
 }
 
-/* Of the same graph, options and mesh, but another file: as of another library, or of a search that
- * a time limit ended elsewhere. */
+/* The plans have the same graph, options and mesh but different bytes, as plans of different
+ * library versions have, or plans of searches that were ended by a time limit. */
 static void checksums_of_plans_are_compared(shw_context* context, const shw_plan* plan) {
   shw_mesh_axis axes[2];
   shw_compile_options options = mlp_options(axes, 2, 2);
@@ -89,7 +89,7 @@ static void worlds_know_their_ranks(shw_context* context) {
   EXPECT_REFUSED(shw_world_create_mpi(context, &options, &world), SHW_INVALID_ARGUMENT, "flags");
 }
 
-/* Two parts of a world, which know of each other by the id alone, run together. */
+/* Two parts of a world that share only its id run together. */
 static void parts_of_a_world_meet_by_its_id(shw_context* context, const shw_plan* plan) {
   const int32_t mine[2] = {2, 0}, theirs[2] = {1, 3}, beyond[1] = {4};
   shw_world_options options = SHW_WORLD_OPTIONS_INIT;
@@ -129,7 +129,8 @@ static void parts_of_a_world_meet_by_its_id(shw_context* context, const shw_plan
   mlp_job_destroy(&job);
 }
 
-/* A tensor is put together of each rank's own piece; ranks that hold the same may swap. */
+/* A tensor is gathered from each rank's own piece. Ranks that hold equal pieces may be exchanged.
+ */
 static void pieces_of_other_ranks_are_refused(shw_context* context, const shw_plan* plan) {
   shw_buffer* pieces[4];
   shw_plan_entry step = SHW_PLAN_ENTRY_INIT;
@@ -191,7 +192,8 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
   EXPECT_REFUSED(enqueue(job.executors[0], 7, job.inputs[0], MLP_NUM_INPUTS, outputs,
                          MLP_NUM_OUTPUTS, NULL, 0, &done),
                  SHW_OUT_OF_RANGE, "entry 7");
-  /* Of the right type, but another rank's part: "input.0" is S(0)R, the same on ranks 0 and 1. */
+  /* The type is right, but the piece is of another rank. "input.0" is S(0)R, so it is the same on
+   * ranks 0 and 1. */
   memcpy(inputs, job.inputs[0], sizeof inputs);
   inputs[2] = job.inputs[2][2];
   EXPECT_REFUSED(enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS,
@@ -217,7 +219,7 @@ static void destroy_outputs(shw_buffer** outputs) {
   for (i = 0; i < MLP_NUM_OUTPUTS; ++i) shw_buffer_destroy(outputs[i]);
 }
 
-/* One rank never comes: the others wait, and an abort from any rank frees all of them. */
+/* One rank never runs, so the others wait. An abort from any rank ends their waits. */
 static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
                                                         const shw_plan* plan) {
   shw_buffer *outputs[8][MLP_NUM_OUTPUTS], *late[MLP_NUM_OUTPUTS];
@@ -232,7 +234,7 @@ static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
   EXPECT_CODE(shw_event_wait(done[1], -1), SHW_CANCELLED);
   for (rank = 2; rank < job.num_ranks; ++rank)
     EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
-  /* The error stays until the reset, also for the events that are waited for again. */
+  /* The error stays until the reset, also for events that are waited for again. */
   EXPECT_CODE(shw_event_wait(done[1], -1), SHW_CANCELLED);
   EXPECT_CODE(enqueue(job.executors[1], 0, job.inputs[1], MLP_NUM_INPUTS, late, MLP_NUM_OUTPUTS,
                       NULL, 0, &event),
@@ -247,7 +249,7 @@ static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
   mlp_job_destroy(&job);
 }
 
-/* A rank that never comes is named, with what the ranks dispatched last. */
+/* The error names the rank that never runs and the last collectives that the ranks dispatched. */
 static void a_wait_has_a_time_out(shw_context* context, const shw_plan* plan) {
   const int32_t all[4] = {0, 1, 2, 3};
   shw_world_options options = SHW_WORLD_OPTIONS_INIT;
@@ -283,7 +285,7 @@ static void a_wait_has_a_time_out(shw_context* context, const shw_plan* plan) {
   mlp_job_destroy(&job);
 }
 
-/* The same for a whole world, for good. */
+/* The same for a whole world. This cannot be undone. */
 static void an_aborted_world_runs_nothing(shw_context* context, const shw_plan* plan) {
   shw_buffer *outputs[MLP_NUM_OUTPUTS], *more[MLP_NUM_OUTPUTS];
   shw_event *done, *event = NULL;
@@ -322,7 +324,8 @@ static void events_outlive_their_executor(shw_context* context, const shw_plan* 
   destroy_outputs(outputs);
 }
 
-/* Step after step into the same buffers; each step waits for the event of the step before. */
+/* Runs one step after another into the same buffers. Each step waits for the event of the previous
+ * step. */
 static void runs_into_the_callers_buffers(shw_context* context, const shw_plan* plan) {
   shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
   shw_event *done[8], *next[8];
@@ -351,7 +354,7 @@ static void runs_into_the_callers_buffers(shw_context* context, const shw_plan* 
   mlp_job_destroy(&job);
 }
 
-/* Rank 0 waits for the others: until they run, its outputs are not there. */
+/* Rank 0 waits for the other ranks, so its outputs are not ready until they run. */
 static void outputs_are_read_after_the_run(shw_context* context, const shw_plan* plan) {
   static float values[MLP_IN * MLP_HIDDEN];
   shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
@@ -423,7 +426,7 @@ static void ends_of_runs_are_told(shw_context* context, const shw_plan* plan) {
     destroy_outputs(outputs[rank]);
   }
   EXPECT_OK(shw_event_notify(done[0], remember, &late));
-  EXPECT(late == ENDED_WELL); /* within the call */
+  EXPECT(late == ENDED_WELL); /* called during shw_event_notify() */
   for (rank = 0; rank < job.num_ranks; ++rank) shw_event_destroy(done[rank]);
 
   done[0] = start_run(&job, 0, outputs[0]);
@@ -432,7 +435,7 @@ static void ends_of_runs_are_told(shw_context* context, const shw_plan* plan) {
   EXPECT_CODE(shw_event_wait(done[0], -1), SHW_CANCELLED);
   shw_event_destroy(done[0]);
   destroy_outputs(outputs[0]);
-  mlp_job_destroy(&job); /* after this nobody is told anything any more */
+  mlp_job_destroy(&job); /* no callback is called after this */
   for (rank = 0; rank < job.num_ranks; ++rank) EXPECT(told[rank] == ENDED_WELL);
   EXPECT(aborted == SHW_CANCELLED);
 }

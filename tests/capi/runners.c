@@ -30,7 +30,8 @@ static int holds(const shw_buffer* whole, float value) {
   return good;
 }
 
-/* The whole step of the perceptron, by names, with its outputs in the caller's memory. */
+/* One step of the perceptron as one call with named tensors, with outputs in the caller's memory.
+ */
 static void a_run_is_one_call(const shw_plan* plan) {
   static const int64_t kX[2] = {MLP_BATCH, MLP_IN}, kW1[2] = {MLP_IN, MLP_HIDDEN},
                        kW2[2] = {MLP_HIDDEN, MLP_OUT}, kY[2] = {MLP_BATCH, MLP_OUT};
@@ -78,7 +79,7 @@ static void a_run_is_one_call(const shw_plan* plan) {
   shw_runner_destroy(runner);
 }
 
-/* y = x + sum, sum += x: what a run gives depends on all before it. */
+/* y = x + sum, sum += x. So the result of a run depends on all earlier runs. */
 static shw_plan* plan_of_sums(shw_context* context) {
   const shw_mesh_axis mesh[1] = {{"dp", 2}};
   shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
@@ -106,7 +107,7 @@ static shw_status* start(shw_runner* runner, int value, shw_pending** out_pendin
   shw_named_tensor input;
   int i;
   for (i = 0; i < ROWS; ++i) x[i] = (float)value;
-  input = named("input.x", x, kRows, 1); /* gone when this function returns: it is copied */
+  input = named("input.x", x, kRows, 1); /* copied: `x` ends with this call */
   return shw_runner_start(runner, "step", &input, 1, out_pending);
 }
 
@@ -139,7 +140,7 @@ static void several_runs_are_in_flight(shw_runner* runner) {
   EXPECT_CODE(shw_runner_set_state(runner, "param.product", &zero.tensor), SHW_NOT_FOUND);
 }
 
-/* Written by a thread of the library, read by this one. */
+/* Written by a thread of the library and read by the test's thread. */
 typedef struct told {
   pthread_mutex_t mutex;
   int count;
@@ -162,8 +163,8 @@ static int was_told(told* all, int count, shw_code code) {
   return good;
 }
 
-/* Once for each call that asks for it, also where the handle is gone; with the code of the cause.
- */
+/* The callback is called once for each shw_pending_notify(), even if the handle is destroyed. It
+ * gets the code of the cause. */
 static void ends_are_told(shw_runner* runner) {
   shw_pending* pending[IN_FLIGHT];
   told ends = {PTHREAD_MUTEX_INITIALIZER, 0, SHW_INTERNAL};
@@ -177,23 +178,23 @@ static void ends_are_told(shw_runner* runner) {
   EXPECT_OK(shw_pending_wait(pending[IN_FLIGHT - 1], -1));
   EXPECT_CODE(shw_pending_notify(pending[IN_FLIGHT - 1], NULL, NULL), SHW_INVALID_ARGUMENT);
   shw_pending_destroy(pending[IN_FLIGHT - 1]);
-  EXPECT_OK(start(runner, 0, &pending[0])); /* the callbacks of the runs before have returned */
+  EXPECT_OK(start(runner, 0, &pending[0])); /* the callbacks of earlier runs have returned */
   EXPECT_OK(shw_pending_wait(pending[0], -1));
   was_told(&ends, IN_FLIGHT, SHW_OK);
   EXPECT_OK(shw_pending_notify(pending[0], remember, &ends));
-  was_told(&ends, IN_FLIGHT + 1, SHW_OK); /* within the call */
+  was_told(&ends, IN_FLIGHT + 1, SHW_OK); /* called during shw_pending_notify() */
   shw_pending_destroy(pending[0]);
 
   EXPECT_OK(start(runner, 0, &pending[0]));
   shw_runner_abort(runner);
-  status = shw_pending_wait(pending[0], -1); /* NULL where the run was faster */
+  status = shw_pending_wait(pending[0], -1); /* NULL if the run ended before the abort */
   EXPECT_OK(shw_pending_notify(pending[0], remember, &ends));
   was_told(&ends, IN_FLIGHT + 2, status == NULL ? SHW_OK : shw_status_code(status));
   shw_status_destroy(status);
   shw_pending_destroy(pending[0]);
 }
 
-/* Runs that nobody waits for, runs that are stopped, and runs that outlive their runner. */
+/* Runs that are not waited for, aborted runs, and runs that outlive their runner. */
 static void runs_may_be_left_alone(shw_runner* runner) {
   shw_pending *pending = NULL, *last = NULL;
   shw_buffer* whole = NULL;
@@ -203,10 +204,10 @@ static void runs_may_be_left_alone(shw_runner* runner) {
     EXPECT_OK(start(runner, i, &pending));
     shw_pending_destroy(pending);
   }
-  for (i = 0; i < 200; ++i) { /* a rank may learn of the abort from another one */
+  for (i = 0; i < 200; ++i) { /* a rank may learn of the abort from another rank */
     EXPECT_OK(start(runner, 0, &pending));
     shw_runner_abort(runner);
-    status = shw_pending_wait(pending, -1); /* it may have been faster */
+    status = shw_pending_wait(pending, -1); /* NULL if the run ended before the abort */
     EXPECT(status == NULL || shw_status_code(status) == SHW_CANCELLED);
     shw_status_destroy(status);
     shw_pending_destroy(pending);
@@ -228,8 +229,8 @@ static void* abort_once(void* runner) {
   return NULL;
 }
 
-/* An abort while another call makes the runner usable again belongs to the past, or to that call:
- * the run after both is not stopped. */
+/* One thread aborts while another call makes the runner usable again. The abort affects earlier
+ * runs or that call, but not the run after both. */
 static void late_aborts_stop_no_run(shw_runner* runner) {
   shw_pending* pending = NULL;
   shw_buffer* whole = NULL;
@@ -238,7 +239,7 @@ static void late_aborts_stop_no_run(shw_runner* runner) {
     pthread_t other;
     shw_runner_abort(runner);
     if (!EXPECT(pthread_create(&other, NULL, abort_once, runner) == 0)) return;
-    EXPECT_OK(shw_runner_gather_state(runner, "param.sum", &whole)); /* recovers */
+    EXPECT_OK(shw_runner_gather_state(runner, "param.sum", &whole)); /* resets */
     shw_buffer_destroy(whole);
     EXPECT(pthread_join(other, NULL) == 0);
     EXPECT_OK(start(runner, 0, &pending));

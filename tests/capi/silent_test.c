@@ -1,4 +1,5 @@
-/* The library writes nothing to stdout or stderr: not on the way, and not when it refuses. */
+/* The library must not write to stdout or stderr, neither in normal use nor when it refuses a call.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +61,7 @@ int main(void) {
     fprintf(stderr, "written during the run: %s\n", text);
   }
   EXPECT(size == 0);
-  EXPECT(seen.calls == 1 && seen.sound); /* one line for one compilation */
+  EXPECT(seen.calls == 1 && seen.sound); /* one line for each compilation */
   fclose(captured);
   return test_result();
 }

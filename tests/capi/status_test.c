@@ -1,4 +1,4 @@
-/* What a status says. */
+/* The information in a status. */
 #include <string.h>
 
 #include "calls.h"
@@ -46,7 +46,7 @@ static void says_which_node(void) {
   shw_context_destroy(context);
 }
 
-/* x → copy → r; the copy changes nothing, and is gone from the graph that is planned. */
+/* x → copy → r. The copy changes nothing, so the planned graph does not contain it. */
 static shw_blob* graph_with_a_copy(shw_context* context) {
   shw_builder* builder = NULL;
   shw_blob* graph = NULL;
@@ -80,14 +80,14 @@ static void says_which_node_of_the_callers_graph(void) {
   const shw_bytes bytes = {shw_blob_data(graph), shw_blob_size(graph)};
   const shw_mesh_axis axis = {"dp", 8};
   shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
-  shw_pin pin = {"r", "S(0)"}; /* 4 rows cannot be cut in 8 */
+  shw_pin pin = {"r", "S(0)"}; /* 4 rows cannot be divided into 8 parts */
   shw_plan* plan = NULL;
   options.mesh_axes = &axis;
   options.num_mesh_axes = 1;
   options.pins = &pin;
   options.num_pins = 1;
   expect_at_r(shw_plan_compile(context, bytes, &options, &plan));
-  pin.pattern = "output"; /* a node that planning adds behind r */
+  pin.pattern = "output"; /* a node that planning adds after r */
   expect_at_r(shw_plan_compile(context, bytes, &options, &plan));
   shw_blob_destroy(graph);
   shw_context_destroy(context);

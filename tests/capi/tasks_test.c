@@ -1,4 +1,5 @@
-/* The host's threads plan: whatever it does with the tasks, the answers are those of one thread. */
+/* Planning on the host's threads. In whatever order the host runs the tasks, the answers must be
+ * those of one thread. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <string.h>
@@ -19,7 +20,7 @@ typedef struct host {
   pthread_cond_t changed;
   shw_task_fn run[MOST_TASKS];
   void* task[MOST_TASKS];
-  size_t first, end; /* tasks that wait */
+  size_t first, end; /* queued tasks */
   size_t submitted, in_time;
   int stop;
   pthread_t workers[MOST_WORKERS];
@@ -41,7 +42,7 @@ static int32_t submit(void* user, shw_task_fn run, void* task) {
   return refused;
 }
 
-/* The next task: the oldest, or the newest. */
+/* Takes the next task: the oldest, or with policy REVERSE the newest. */
 static size_t take(host* h) { return h->policy == REVERSE ? --h->end : h->first++; }
 
 static void* work(void* user) {
@@ -74,7 +75,7 @@ static void start(host* h, policy p, int num_workers) {
   for (i = 0; i < num_workers; ++i) EXPECT(pthread_create(&h->workers[i], NULL, work, h) == 0);
 }
 
-/* What is left runs now, when every call has returned. */
+/* Runs the remaining tasks after all calls have returned. */
 static void finish(host* h) {
   int i;
   pthread_mutex_lock(&h->mutex);
@@ -99,7 +100,7 @@ static shw_context* context_of(host* h) {
   return context;
 }
 
-/* A plan under a memory limit that takes branch and bound, which is parallel. */
+/* A plan under a memory limit, which needs branch and bound; that part is parallel. */
 static shw_blob* plan_bytes(shw_context* context, shw_bytes graph, int32_t num_threads) {
   const shw_mesh_axis mesh[2] = {{"dp", 2}, {"tp", 4}};
   shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
@@ -122,7 +123,7 @@ static int equal(const shw_blob* a, const shw_blob* b) {
          memcmp(shw_blob_data(a), shw_blob_data(b), shw_blob_size(a)) == 0;
 }
 
-/* The best meshes, in order. */
+/* Writes the best meshes, in order, to `text`. */
 static void meshes(shw_context* context, shw_bytes graph, char* text, size_t size) {
   shw_search_options options = SHW_SEARCH_OPTIONS_INIT;
   shw_search_candidate candidate = SHW_SEARCH_CANDIDATE_INIT;
@@ -163,7 +164,7 @@ int main(void) {
     start(&h, kHosts[i].policy, kHosts[i].workers);
     context = context_of(&h);
     one = plan_bytes(context, bytes_of(graph), 1);
-    EXPECT(h.submitted == 0); /* one thread: the caller's */
+    EXPECT(h.submitted == 0); /* one thread means the caller's thread */
     many = plan_bytes(context, bytes_of(graph), 4);
     EXPECT(h.submitted > 0);
     EXPECT(equal(one, alone) && equal(many, alone));

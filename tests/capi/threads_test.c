@@ -1,5 +1,5 @@
-/* Eight threads share a context and a plan: they compile, load, save and query at once. Under TSan
- * this shows races; everywhere, that equal input gives equal bytes whoever compiles. */
+/* Eight threads share a context and a plan, and compile, load, save and query at the same time.
+ * TSan detects races. In every build, equal input must give equal bytes on all threads. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct shared {
   shw_blob *graph, *bytes;
 } shared;
 
-/* Counted, not reported: testing.h is for one thread. */
+/* Counts errors instead of reporting them, since testing.h supports only one thread. */
 static int g_wrong[NUM_THREADS];
 typedef struct work {
   const shared* s;

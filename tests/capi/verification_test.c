@@ -1,4 +1,4 @@
-/* Results of a run are judged, right ones and wrong ones. */
+/* Verifies right and wrong results of a run. */
 #include <string.h>
 
 #include "data.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_PORTS = 8 };
 
-/* The tensors of the entry's ports, as mlp.h computes them: what a run gives, bit for bit. */
+/* The tensors of the entry's ports, as mlp.h computes them. A run gives the same bits. */
 typedef struct tensors {
   shw_tensor inputs[MOST_PORTS], outputs[MOST_PORTS];
   size_t num_inputs, num_outputs;
@@ -136,7 +136,7 @@ static void refuses_other_tensors(shw_context* context, const shw_plan* plan) {
 
 enum { ROWS = 4, SIZE = 8 };
 
-/* y = x w, and w becomes w + w: of state that the executor keeps. */
+/* y = x w, and w becomes w + w, which is state that the executor keeps. */
 static shw_plan* plan_with_state(shw_context* context) {
   static const char kText[] =
       "input param.w: %w : f32[8,8] {storage=state}\n"
@@ -209,7 +209,7 @@ static void judges_state(shw_context* context) {
   EXPECT(count_wrong(plan, &options, &worst) == 0);
   for (i = 0; i < SIZE * SIZE; ++i) twice[i] *= 1.01f;
   EXPECT(count_wrong(plan, &options, &worst) == 1 && worst == 1);
-  state.before = state.after; /* not what the run began with: nothing fits */
+  state.before = state.after; /* not the state before the run, so no result matches */
   EXPECT(count_wrong(plan, &options, &worst) == 2);
   options.num_state = 2;
   options.state = NULL;

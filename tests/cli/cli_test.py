@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The command-line tool as a user types it: results, exit codes (0 done, 1 failed, 2 wrong usage), messages.
+"""Runs the command-line tool as a user does, and checks results, exit codes (0 done, 1 failed, 2 wrong usage) and messages.
 
 usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR FAKES_DIR
   FAKES_DIR  fakes of NVIDIA's libraries (tests/fakes)
@@ -21,7 +21,7 @@ PLAN = TMP / "tiny.swplan"
 TENSORS = DATA / "llama_tiny_f32.safetensors"
 MESH = ["--mesh", "dp=2,tp=4"]
 SLOWER = 20 if any(s in EXE.read_bytes() for s in (b"__asan_init", b"__tsan_init")) else 1
-# What plans again and again, or runs on fakes: sanitizers see the same code in the library's tests.
+# Tests that plan many times or run on fakes. Under sanitizers, the library's tests run the same code.
 RELEASE_ONLY = unittest.skipIf(SLOWER > 1, "of the release build")
 
 
@@ -115,7 +115,7 @@ class Cli(unittest.TestCase):
         write_safetensors(tensors, {"input.x": ("F32", [1, 8], struct.pack("<8f", *range(8))), "input.position": ("I64", [1], struct.pack("<q", 0)),
                                     "input.mask": ("F32", [1, 64], struct.pack("<64f", *[-1e30 * (i > 0) for i in range(64)]))})
         self.assertIn("ran 'decode@cache=64'", self.ok(*run, "--size", "cache=17"))
-        self.assertEqual((TMP / "o").read_bytes()[-32:], struct.pack("<8f", *range(8)))  # a row that sees itself alone
+        self.assertEqual((TMP / "o").read_bytes()[-32:], struct.pack("<8f", *range(8)))  # a row that attends only to itself
         self.refused(*run, "--size", "cache=16", code=1, says="'input.mask' is f32[1,64], but the plan's 'input.mask' is f32[1,16]")
         self.refused(*run, code=1, says="it has the buckets decode@cache=16, decode@cache=64")
         self.refused(*run, "--size", "cache=65", code=1, says="large enough for cache=65; the largest has cache=64")
@@ -136,7 +136,7 @@ class Cli(unittest.TestCase):
         graph, plan, tensors = TMP / "noise.swgraph", TMP / "noise.swplan", TMP / "none.safetensors"
         (TMP / "noise.swt").write_text("%r = rand(size=[64], dtype=f32) : f32[64]\nreturn output.0 = %r\n")
         write_safetensors(tensors, {})
-        self.ok("import", TMP / "noise.swt", "-o", graph)  # text, as its name says
+        self.ok("import", TMP / "noise.swt", "-o", graph)  # a text file, as the suffix says
         drawn = {}
         for mesh in ("a=1", "a=4"):
             self.ok("plan", graph, "--mesh", mesh, "-o", plan)
@@ -148,7 +148,7 @@ class Cli(unittest.TestCase):
             self.assertEqual(numbers, drawn["a=1", seed, offset])
 
     def test_peak_memory_is_that_of_the_tool(self):
-        ballast = bytearray(b"x") * (300 << 20)  # of the process that starts it
+        ballast = bytearray(b"x") * (300 << 20)  # memory of this process, which starts the tool
         j = json.loads(self.ok("plan", GRAPH, *MESH, "-o", TMP / "p", "--json"))
         self.assertLess(j["peak_rss_bytes"], len(ballast) * (4 if SLOWER > 1 else 0.5))
 
@@ -186,7 +186,7 @@ class Cli(unittest.TestCase):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             shardwise(*verb)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            # CPU time: the machine may do other things too, and one thread cannot take more of it than passes.
+            # CPU time, since the machine may run other programs. One thread cannot use more CPU time than wall time.
             took = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
             self.assertLessEqual(took, 1.1 * 0.5 + 0.2 * SLOWER, verb)
 
@@ -255,11 +255,11 @@ class Cli(unittest.TestCase):
         self.refused("calibrate", both[0], "--base", "abacus", "-o", ours, code=1, says="known are h100")
         self.refused("calibrate", "-o", ours, code=1, says="either FILES or --device")
         self.refused("calibrate", both[0], "--device", "cpu", "-o", ours, code=1, says="either FILES or --device")
-        with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):  # no GPU, wherever this runs
+        with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):  # hides a GPU that this machine may have
             self.refused("calibrate", "--device", "cuda", "-o", ours, code=1, says="CUDA")
         self.refused("calibrate", "--device", "abacus", "-o", ours, code=1, says="device 'abacus': expected cpu or cuda")
 
-    @RELEASE_ONLY  # what sanitizers make ten times slower has no times to measure
+    @RELEASE_ONLY  # no times are measured under sanitizers, which make the code ten times slower
     def test_calibrate_measures_this_machine(self):
         ours = TMP / "measured.json"
         out = self.ok("calibrate", "--device", "cpu", "--name", "here", "-o", ours)
@@ -271,7 +271,7 @@ class Cli(unittest.TestCase):
         program = json.loads(self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "--hardware", ours, "-o", plan, "--json"))["program"]
         self.assertGreater(program["by_basis"]["interpolated"], 0.9 * (program["us"] - program["collectives"]))
         self.assertAlmostEqual(program["by_basis"]["measured"], program["collectives"])
-        self.assertAlmostEqual(program["simulated"]["step"]["us"], program["us"])  # no cores are left to overlap on
+        self.assertAlmostEqual(program["simulated"]["step"]["us"], program["us"])  # there are no more cores on which steps could overlap
 
     def test_same_input_same_bytes(self):
         again = TMP / "again.swplan"
@@ -289,7 +289,7 @@ class Cli(unittest.TestCase):
         self.ok("plan", GRAPH, *MESH, "--entries", "forward,backward", "-o", plan)
         program = json.loads(self.ok("show", plan, "--json"))["program"]
         self.assertAlmostEqual(program["us"], sum(program["by_basis"].values()), places=6)
-        self.assertEqual(set(program["by_basis"]), {"analytical", "measured"})  # a node of 8: a row of the table
+        self.assertEqual(set(program["by_basis"]), {"analytical", "measured"})  # a node of 8 ranks has a row in the table
         times = program["simulated"]
         self.assertEqual(list(times), ["forward", "backward"])
         self.assertAlmostEqual(program["us"], sum(q["busy"] for t in times.values() for q in t["queues"]), places=6)
@@ -351,7 +351,7 @@ class Cli(unittest.TestCase):
         self.assertEqual({e["args"]["entry"] for e in events if e["ph"] == "X"}, {"backward"})
         self.assertEqual(min(e["ts"] for e in events if e["ph"] == "X"), 0)
         self.refused("trace", plan, "--entry", "nowhere", "-o", trace, code=1, says="there are: forward, backward")
-        self.ok("plan", GRAPH, *MESH, "--strip-graph", "-o", plan)  # no names, but a trace
+        self.ok("plan", GRAPH, *MESH, "--strip-graph", "-o", plan)  # the plan has no names, but the trace works
         self.ok("trace", plan, "-o", trace)
 
     def test_run_verifies_against_pytorch_and_the_unsharded_run(self):
@@ -423,7 +423,7 @@ class Cli(unittest.TestCase):
         self.refused("bench", "--collectives", "--mesh", "a=2", "--graphs", code=1, says="of the steps of a plan")
 
     def check_timeline(self, events):
-        """Of all ranks, launches on several tracks, which follow each other on each track."""
+        """The timeline has launches of all ranks on several tracks. On each track they follow one another."""
         tracks = {}
         for e in (e for e in events if e["ph"] == "X"):
             tracks.setdefault((e["pid"], e["tid"]), []).append((e["ts"], e["ts"] + e["dur"]))
@@ -628,7 +628,7 @@ class Cli(unittest.TestCase):
         self.ok("plan", GRAPH, *MESH, "--pin", pin, "-o", TMP / "pinned.swplan")
         self.assertEqual(new.read_bytes(), (TMP / "pinned.swplan").read_bytes())
         changed = json.loads(self.ok("diff", PLAN, TMP / "pinned.swplan", "--json"))
-        for part in ("before", "after", "delta", "unchanged"):  # of equally cheap plans, the planner's own may be another than PLAN
+        for part in ("before", "after", "delta", "unchanged"):  # the planner may choose another plan than PLAN with the same cost
             self.assertEqual(asked[part], changed[part])
         self.assertEqual(sum(c["count"] for c in asked["changes"]), sum(c["count"] for c in changed["changes"]))
         self.assertEqual(asked["delta"]["objective"], asked["after"]["objective"] - asked["before"]["objective"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the tool does, the library does: every verb and option of shardwise stands in parity.txt with names of the C interface that
-exist; for the options of a compilation, in their rows. usage: parity_test.py SHARDWISE PROJECT_ROOT"""
+"""Checks that the library can do what the tool can. parity.txt lists every verb and option of shardwise with existing names of the C
+interface; the options of a compilation are in the rows of options.inc instead. usage: parity_test.py SHARDWISE PROJECT_ROOT"""
 import pathlib, re, subprocess, sys
 
 exe, root = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -18,7 +18,7 @@ def help_of(*verb):
     return subprocess.run([exe, *verb, "--help"], capture_output=True, text=True, check=True).stdout
 
 
-# The table, and what the interface has.
+# Reads the table and the names of the interface.
 table = {}
 for number, line in enumerate((root / "tests/cli/parity.txt").read_text().splitlines(), 1):
     if not line or line.startswith("#"): continue
@@ -27,9 +27,9 @@ for number, line in enumerate((root / "tests/cli/parity.txt").read_text().splitl
     table[key] = names
 
 
-# Options of a compilation: from their rows (src/compiler/options.inc) to the tool, the C interface and the bindings.
+# Each option of a compilation has a row in src/compiler/options.inc. The tool, the C interface and the bindings must have it.
 def arguments(text):
-    """The arguments of a macro call, from behind its opening parenthesis."""
+    """Returns the arguments of a macro call. `text` begins after the opening parenthesis."""
     found, depth, at = [""], 0, 0
     for m in re.finditer(r'"(?:[^"\\]|\\.)*"|.', text, re.S):
         piece = m.group()
@@ -41,13 +41,13 @@ def arguments(text):
 
 inc = re.sub(r"^\s*//.*$", "", (root / "src/compiler/options.inc").read_text(), flags=re.M)
 options = [arguments(inc[m.end():]) for m in re.finditer(r"SHW_OPTION\(", inc)]
-said = set()  # fields that rows read
+said = set()  # the fields that rows name
 for kind, name, default, c, flag, *_ in options:
     flag, of_c = flag.strip('"'), re.findall(r"\bc\.(\w+)", c)
     said.update(of_c)
     names = re.findall(r"SHW_\w+", c) or [f"shw_compile_options::{f}" for f in of_c if not f.startswith("num_")]
     if not flag: continue
-    if not names: names = [f"shw_planner_changes::{name}"]  # of a question only
+    if not names: names = [f"shw_planner_changes::{name}"]  # an option of a question only
     table[f"plans {flag}"] = " ".join([*names, *table.get(f"plans {flag}", "").split()])
     if kind not in ("bool", "double", "uint32_t"): table["what-if --new-" + flag[2:]] = " ".join(names)
 rust = (root / "bindings/rust/shardwise/src/compile.rs").read_text()
@@ -82,7 +82,7 @@ for key, names in table.items():
     for name in names.split():
         if not exists(name): complain(f"{key}: the interface has no {name}")
 
-# What the tool has.
+# The verbs and options of the tool.
 used = set()
 
 

@@ -1,5 +1,5 @@
-// sdpa and sdpa_backward: forward against the definition in f64, backward against differences of
-// that definition.
+// sdpa and sdpa_backward. The forward pass is compared with the definition in f64, the backward
+// pass with difference quotients of that definition.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +18,7 @@ struct Problem {
   int64_t num_key_heads() const { return key_heads > 0 ? key_heads : heads; }
 };
 
-// out[b,h,i,c] of the definition, for any q, k, v.
+// Element out[b,h,i,c] = `at` by the definition. q, k and v are functions of an index.
 double attention(const Problem& p, const std::function<double(const Index&)>& q,
                  const std::function<double(const Index&)>& k,
                  const std::function<double(const Index&)>& v,
@@ -222,8 +222,8 @@ TEST_P(AttentionTest, BackwardIsTheDerivative) {
     }
 }
 
-// Longer than a block of queries: against the same problem in blocks of heads is no reference, so
-// against the formula in f64.
+// The sequence exceeds one block of queries. The reference is the formula in f64, since the same
+// problem computed in blocks is no independent reference.
 TEST_P(AttentionTest, BackwardOfSequencesLongerThanABlock) {
   for (bool causal : {false, true})
     for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64}) {
@@ -274,7 +274,7 @@ TEST_P(AttentionTest, BackwardOfSequencesLongerThanABlock) {
     }
 }
 
-// Attribute dims: the order in which the dims of results lie.
+// Attribute `dims` says in which order the dims of the results are laid out.
 TEST_P(AttentionTest, WritesItsResultsInTheOrderAsked) {
   Problem p{.batch = 2, .heads = 4, .queries = 6, .keys = 7, .value_width = 5, .key_heads = 2};
   Tensors t(p, Dtype::kF32, Lie::kDense);

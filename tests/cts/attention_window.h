@@ -1,4 +1,5 @@
-// The window of attention, as tests of it say it: which keys a query sees by their positions.
+// The definition of an attention window that tests use as a reference: which key positions a query
+// sees.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +7,7 @@
 
 namespace shw::cts {
 
-// −1: no bound.
+// `left`, `right`: negative for no bound.
 inline bool in_window(int64_t query, int64_t key, bool causal, int64_t left, int64_t right) {
   return (left < 0 || key >= query - left) && (right < 0 || key <= query + right) &&
          (!causal || key <= query);

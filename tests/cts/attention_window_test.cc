@@ -1,4 +1,4 @@
-// Attention within a sliding window against attention with a bias of −∞ wherever a key is outside
+// Attention within a sliding window. It must equal attention with a bias of −∞ for each key outside
 // the window of a query.
 #include <algorithm>
 #include <limits>
@@ -14,7 +14,7 @@ constexpr double kHidden = -std::numeric_limits<double>::infinity();
 struct Sliding {
   int64_t queries = 9, keys = 9, left = -1, right = -1, heads = 2, key_heads = 2;
   bool causal = false, with_bias = false;
-  std::vector<int64_t> ends = {};  // of documents: 0 first
+  std::vector<int64_t> ends = {};  // ends of the documents, beginning with 0
   Dtype dtype = Dtype::kF64;
   Lie lie = Lie::kDense;
 
@@ -142,8 +142,9 @@ TEST_P(AttentionWindowTest, IsThatOfEachDocument) {
     }
 }
 
-// A NaN reaches all that is multiplied with it, and what is multiplied with what only a mask hides.
-// So what is far from the window is not multiplied at all, and time falls with the window.
+// Keys far from the window must not be multiplied at all, so that the time decreases with the
+// window. The test shows this with NaN: even where a mask hides a product, a NaN operand reaches
+// the result.
 TEST_P(AttentionWindowTest, WhatIsFarFromTheWindowIsNotComputed) {
   constexpr int64_t kSequence = 450, kBad = 225, kFar = 200;
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16}) {

@@ -57,7 +57,8 @@ const std::vector<Exemption> kCudaOnFakes = {
      "adds in another order: tests/cuda compares within a tolerance"},
 };
 
-// The fake driver has eight devices: ranks of a job get different ones.
+// The fake driver has eight devices. Consecutive calls open different ones, so that the ranks of a
+// job do not share a device.
 std::shared_ptr<Device> make_cuda_on_fakes() {
   static std::atomic<int> next{0};
   auto device = runtime::cuda::CudaDevice::open({.index = next++ % 8, .folder = SHW_FAKES});
@@ -65,8 +66,9 @@ std::shared_ptr<Device> make_cuda_on_fakes() {
   return device.ok() ? *device : nullptr;
 }
 
-// On a GPU. NCCL takes one rank of a job on a device. Each case has a device of its own, so
-// compiled kernels are kept from case to case in a folder.
+// A device on a real GPU. NCCL accepts only one rank of a job on each device, so consecutive calls
+// open different ones. Each case opens its devices anew, so compiled kernels are kept between cases
+// in a folder.
 std::shared_ptr<Device> make_cuda() {
   static std::atomic<int> next{0};
   const char* const kernels = std::getenv("SHW_TEST_GPU");
@@ -75,7 +77,7 @@ std::shared_ptr<Device> make_cuda() {
         {.index = next++, .kernel_cache = kernels == nullptr ? "" : kernels});
     if (device.ok()) return *device;
     if (device.status().code() != Code::kInvalidArgument) return nullptr;
-    next = 0;  // past the last one
+    next = 0;  // the index was past the last device
   }
 }
 std::unique_ptr<ChannelProvider> make_nccl(std::unique_ptr<ChannelProvider> control,
@@ -84,7 +86,7 @@ std::unique_ptr<ChannelProvider> make_nccl(std::unique_ptr<ChannelProvider> cont
                                       std::move(control), std::chrono::minutes(1));
 }
 std::vector<Backend> cuda_backend() {
-  // Never closed: the driver takes long to open the device that nobody has open.
+  // This device is never closed: opening a device that no process has open is slow.
   static auto* const first =
       new Result<std::shared_ptr<runtime::cuda::CudaDevice>>(runtime::cuda::CudaDevice::open({}));
   if (!first->ok()) {

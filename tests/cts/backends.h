@@ -1,4 +1,4 @@
-// The backends that must conform. A suite is written once and runs on each of them.
+// The backends of the conformance tests. Each suite is written once and runs on every backend.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace shw::cts {
 
-// A case that a backend cannot pass, and why. `test`: "Suite.*" or "Suite.Case".
+// A case that a backend cannot pass, and the reason. `test`: "Suite.*" or "Suite.Case".
 struct Exemption {
   std::string test, reason;
 };
@@ -19,11 +19,11 @@ struct Exemption {
 struct Backend {
   std::string name;
   std::shared_ptr<runtime::Device> (*make)();
-  // A rank's channels on such a device, made of those in host memory.
+  // Makes the channels of a rank on such a device from its channels in host memory.
   std::unique_ptr<runtime::ChannelProvider> (*channels)(
       std::unique_ptr<runtime::ChannelProvider> in_host_memory, runtime::Device& device);
   std::vector<Exemption> exemptions = {};
-  bool graphs = false;  // executors launch what they can as graphs
+  bool graphs = false;  // executors launch graphs where they can
 
   runtime::RankBackend ranks() const {
     return {[make = make](int64_t) { return make(); }, channels};
@@ -33,13 +33,13 @@ struct Backend {
 inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 const std::vector<Backend>& backends();
-// The same, and once more with graphs those that capture them.
+// The same backends. Those that can capture graphs appear a second time, with `graphs`.
 std::vector<Backend> backends_of_executors();
 
-// Why the running case does not apply to the backend; empty: it does.
+// Why the running case does not apply to the backend; empty if it applies.
 std::string exemption_of(const Backend& backend);
 
-// What all suites stand on: skips what the backend is exempt from.
+// The base of all suites. It skips the cases from which the backend is exempt.
 class BackendTest : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
@@ -61,7 +61,7 @@ inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
   INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(backends_of_executors()), \
                            backend_name)
 
-// Why a case is skipped.
+// The reason for skipping a case.
 inline constexpr char kOtherSize[] = "this MPI job has another number of ranks";
 
 }  // namespace shw::cts

@@ -1,4 +1,4 @@
-// Collectives on a backend's streams, and what ends them.
+// Collectives on a backend's streams, and how they end.
 #include <functional>
 #include <thread>
 
@@ -11,7 +11,7 @@ namespace {
 
 using runtime::CollectiveSpec;
 
-// One rank of a job: a device, a stream and channels of its own.
+// One rank of a job, with its own device, stream and channels.
 struct Rank {
   std::shared_ptr<runtime::Device> device;
   std::unique_ptr<runtime::ChannelProvider> provider;
@@ -31,7 +31,7 @@ struct Rank {
     stream.reset();
     for (size_t i = 0; i < buffers.size(); ++i) device->free(buffers[i], specs[i]);
   }
-  // The error of the stream, or of the channels.
+  // Waits for the stream. Returns its error, or else the error of the channels.
   Status finish() {
     const Status s = stream->synchronize();
     return s.ok() ? provider->async_status() : s;
@@ -40,7 +40,7 @@ struct Rank {
 
 class ChannelTest : public BackendTest {
  protected:
-  // Those of this process; false: a job of so many ranks cannot be had.
+  // Makes the ranks of this process. Returns false if a job with so many ranks is not possible.
   bool make_ranks(int64_t count) {
     if (!can_have_ranks(count)) return false;
     const Mesh mesh = *Mesh::parse("x=" + std::to_string(count));
@@ -61,7 +61,7 @@ class ChannelTest : public BackendTest {
     return true;
   }
   using Values = std::vector<std::vector<float>>;
-  // What each rank has in the end; rank r brings 10 r, 10 r + 1, …
+  // Checks the result of each rank. The operand of rank r is 10 r, 10 r + 1, …
   void expect(const runtime::CollectiveSpec& spec, size_t in, const Values& want) {
     expect_of_each([&](int64_t) { return spec; }, in, want);
   }
@@ -83,7 +83,7 @@ class ChannelTest : public BackendTest {
   }
 
   std::shared_ptr<runtime::LocalHub> hub_;
-  std::vector<std::unique_ptr<Rank>> ranks_;  // null: in another process
+  std::vector<std::unique_ptr<Rank>> ranks_;  // null: the rank is in another process
 
  private:
   static void launch(Rank& rank, const runtime::CollectiveSpec& spec, size_t in, int64_t out) {
@@ -172,7 +172,8 @@ TEST_P(ChannelTest, AnAbortEndsTheWaitForARankThatDoesNotCome) {
   expect(spec, 1, {{10}, {10}});
 }
 
-// A failure that one rank notices late is of a run that is over: the ranks that have reset go on.
+// Rank 1 reports the failure of a past run late. Rank 0 has reset already, so the abort must not
+// end its new run.
 TEST_P(ChannelTest, ALateAbortDoesNotReachARankThatHasReset) {
   if (!make_ranks(2)) GTEST_SKIP() << kOtherSize;
   if (has_rank(0)) ranks_[0]->provider->reset();

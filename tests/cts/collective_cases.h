@@ -1,7 +1,7 @@
-// Cases that collectives of every kind of world must pass: the same programs are run there and on
-// virtual ranks, whose results are tested against the definitions (tests/unit/runtime), and
-// compared bit by bit. Values are any floats, not only exact ones: the order of reductions counts,
-// too.
+// Cases that collectives must pass in every kind of world. Each program runs in that world and on
+// virtual ranks, and the results must be equal bit by bit. tests/unit/runtime checks virtual ranks
+// against the definitions. Values are arbitrary floats whose sums are not exact, so the order of a
+// reduction matters, too.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CollectiveCase {
   CollectiveKind kind;
   ReduceOp op = ReduceOp::kSum;
   Dtype dtype = Dtype::kF32;
-  int64_t count = 0;  // elements that a rank brings
+  int64_t count = 0;  // elements of each rank's operand
 };
 
 inline std::string to_string(const CollectiveCase& c) {
@@ -42,22 +42,24 @@ inline constexpr CollectiveKind kCollectiveKinds[] = {
     CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce,
     CollectiveKind::kAllToAll, CollectiveKind::kPermute};
 
-// For four ranks.
+// Cases for four ranks.
 inline std::vector<CollectiveCase> collective_cases() {
   const std::vector<Mesh::Axis> line = {{"a", 4}}, square = {{"a", 2}, {"b", 2}};
   std::vector<CollectiveCase> cases;
   for (CollectiveKind kind : kCollectiveKinds) {
     const bool in_blocks =
         kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllToAll;
-    const int64_t block = in_blocks ? 4 : 1;  // counts are of whole blocks
+    // A count must be a multiple of the number of blocks.
+    const int64_t block = in_blocks ? 4 : 1;
     for (const auto& axes : {std::vector<uint8_t>{0}, {1}, {0, 1}, {1, 0}})
       cases.push_back({square, axes, kind, ReduceOp::kSum, Dtype::kF32, 24});
-    // Nothing, one, odd counts, and what does not fit in one message or divide into several.
+    // Empty, one element, odd counts, and counts that exceed one message or do not divide evenly
+    // into several.
     for (int64_t count : {0, 1, 7, 1023, 2049, 70001, 300007})
       cases.push_back({line, {0}, kind, ReduceOp::kSum, Dtype::kF32, count * block});
     cases.push_back({square, {1, 0}, kind, ReduceOp::kSum, Dtype::kBF16, 150001 * block});
   }
-  // Along one mesh dim a permute moves nothing: these send.
+  // A permute along one mesh dim moves nothing. These cases send data.
   for (int64_t count : {0, 1, 1023, 70001, 300007})
     cases.push_back({square, {0, 1}, CollectiveKind::kPermute, ReduceOp::kSum, Dtype::kF32, count});
   for (int number = 1; number <= 13; ++number) {
@@ -69,14 +71,14 @@ inline std::vector<CollectiveCase> collective_cases() {
          {ReduceOp::kSum, ReduceOp::kAvg, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProduct}) {
       if (!runtime::reduce_function(op, dtype).ok()) continue;
       cases.push_back({line, {0}, CollectiveKind::kReduceScatter, op, dtype, 4 * 37});
-      for (int64_t count : {37, 5000})  // in one round, and in two
+      for (int64_t count : {37, 5000})  // these fit in one round and in two
         cases.push_back({line, {0}, CollectiveKind::kAllReduce, op, dtype, count});
     }
   }
   return cases;
 }
 
-// A program of this one collective: rank r brings row r of "x" and gets row r of "y".
+// A program with only this collective: rank r reads row r of "x" and writes row r of "y".
 inline std::shared_ptr<const Plan> plan_of(const CollectiveCase& c) {
   testing::ProgramBuilder b(c.mesh);
   const Mesh mesh = b.mesh();
@@ -92,7 +94,8 @@ inline std::shared_ptr<const Plan> plan_of(const CollectiveCase& c) {
   return b.finish();
 }
 
-// Numbers of one sign and a few orders of magnitude: sums depend on their order, none overflows.
+// Numbers of one sign that span a few orders of magnitude: sums depend on their order, and none
+// overflows.
 inline runtime::HostTensor input_of(const CollectiveCase& c, uint32_t seed) {
   int64_t ranks = 1;
   for (const Mesh::Axis& a : c.mesh) ranks *= a.size;
@@ -113,8 +116,8 @@ inline runtime::HostTensor input_of(const CollectiveCase& c, uint32_t seed) {
   return x;
 }
 
-// Three chains of collectives, each of its own groups, with nothing that orders one chain with
-// respect to another: ranks dispatch them in whatever order their threads come to them.
+// Three chains of collectives, each in its own groups. Nothing orders one chain relative to
+// another, so ranks may issue them in different orders.
 inline std::shared_ptr<const Plan> plan_of_groups_side_by_side(const CollectiveCase& c) {
   testing::ProgramBuilder b(c.mesh);
   Layout rows;
@@ -132,11 +135,11 @@ inline std::shared_ptr<const Plan> plan_of_groups_side_by_side(const CollectiveC
   return b.finish();
 }
 
-// Runs a plan with whole tensors; nothing on ranks that do not have the outputs.
+// Runs a plan with whole tensors. The result is empty on ranks that do not have the outputs.
 using RunPlan = std::function<Result<std::vector<runtime::HostTensor>>(
     std::shared_ptr<const Plan>, const std::vector<runtime::HostTensorView>&)>;
 
-// INTERNAL: the results differ. `compares`: this rank has the outputs.
+// Returns INTERNAL if the results differ. `compares`: this rank has the outputs.
 inline Status check_plan(const CollectiveCase& c, const std::shared_ptr<const Plan>& plan,
                          bool compares, const RunPlan& run) {
   const runtime::HostTensor x = input_of(c, static_cast<uint32_t>(c.count + 1));

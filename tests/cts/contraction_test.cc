@@ -1,4 +1,5 @@
-// mm and einsum. Values are small integers: products and sums are exact, bits are compared.
+// mm and einsum. Values are small integers, so that products and sums are exact and bits can be
+// compared.
 #include <cmath>
 #include <map>
 
@@ -10,7 +11,7 @@ namespace {
 
 class ContractionTest : public KernelTest {
  protected:
-  // By the definition: for each assignment of all letters, result += left · right.
+  // The definition: for each assignment of all letters, result += left · right.
   static void reference(const std::string& equation, const Window& a, const Window& b,
                         Window& out) {
     const size_t comma = equation.find(','), arrow = equation.find("->");
@@ -42,7 +43,7 @@ class ContractionTest : public KernelTest {
     Attrs attrs;
     attrs.set(AttrKey::kEquation, equation);
     run_ok({"einsum", {&a, &b}, {&out}, attrs});
-    // Accumulated where every partial sum is exact.
+    // The reference accumulates in a dtype in which every partial sum is exact.
     Window want(is_complex(out.dtype()) ? Dtype::kC64 : Dtype::kF64, out.shape());
     reference(equation, a, b, want);
     expect_elements(out, [&](const Index& i) { return want.get(i); });
@@ -67,7 +68,7 @@ const EinsumCase kCases[] = {
     {"ij,ij->ij", {3, 4}, {3, 4}, {3, 4}},  // only batch letters
     {"ij,j->i", {3, 4}, {4}, {3}},
     {"ij,i->j", {3, 4}, {3}, {4}},
-    {"ij,jk->k", {3, 4}, {4, 5}, {5}},  // a letter of one side is summed
+    {"ij,jk->k", {3, 4}, {4, 5}, {5}},  // a letter that occurs on one side only is summed
     {"ij,k->", {3, 4}, {5}, {}},
     {"ii,ij->j", {4, 4}, {4, 3}, {3}},              // a diagonal
     {"abc,cd->dab", {2, 3, 4}, {4, 5}, {5, 2, 3}},  // the result permuted
@@ -118,7 +119,7 @@ TEST_P(ContractionTest, MatricesLargerThanItsBlocks) {
     for (Lie lie : {Lie::kDense, Lie::kReversed}) {
       if (shw::testing::kSanitized && (lie == Lie::kDense || dtype == Dtype::kF64)) continue;
       Window a(dtype, {67, 150}, lie), b(dtype, {150, 131}, lie), out(dtype, {67, 131});
-      // −1, 0, 1: sums of 150 products are exact in bf16 too.
+      // Values of −1, 0 and 1: even in bf16, sums of 150 products are exact.
       const auto small = [&](int salt) {
         return [dtype, salt](int64_t i) {
           return std::floor(whole_numbers(dtype, salt)(i).real() / 3);
@@ -133,8 +134,9 @@ TEST_P(ContractionTest, MatricesLargerThanItsBlocks) {
     }
 }
 
-// Both kinds, single scales and scales by row and column, with and without a bias, in any layout:
-// sums of small whole numbers are exact, so only the scales and the result are rounded.
+// Covers both 8-bit dtypes, single scales and scales by row and column, with and without a bias, in
+// several layouts. Sums of small whole numbers are exact, so only the scales and the result are
+// rounded.
 TEST_P(ContractionTest, ScaledMmOfFloat8) {
   for (Dtype left : testing::kFloat8)
     for (Dtype right : testing::kFloat8)
@@ -149,7 +151,7 @@ TEST_P(ContractionTest, ScaledMmOfFloat8) {
                 out(to, {5, 16}, lie == Lie::kGaps ? Lie::kReversed : Lie::kDense);
             a.fill(whole_numbers(left));
             b.fill(whole_numbers(right, 1));
-            // Powers of two: products with them are exact.
+            // Powers of two, so that products with them are exact.
             const auto power = [](int64_t i) {
               return std::ldexp(1.0, static_cast<int>(i % 5) - 3);
             };

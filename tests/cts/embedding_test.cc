@@ -60,8 +60,8 @@ TEST_P(EmbeddingTest, BackwardAddsGradientsByRow) {
           }
 }
 
-// Seven rows over 2×2 ranks: blocks of 2, of which the last has only one row of its own. Rank (i,
-// j) has block 2j + i, as mesh dim 1 cuts first.
+// A table of seven rows over 2×2 ranks, in blocks of 2; the last block has only one real row. Rank
+// (i, j) has block 2j + i, since mesh dim 1 cuts first.
 struct Part {
   Attrs attrs;
   int64_t first, last;
@@ -118,7 +118,7 @@ TEST_P(EmbeddingTest, RefusesPartsThatAreNone) {
   const auto code = [&](const Attrs& attrs) {
     return code_of({"embedding", {&table, &indices}, {&out}, attrs, "x=2,y=2", 3});
   };
-  EXPECT_EQ(code(part_of(3, 8).attrs), Code::kOutOfRange);        // index 8: of no rank
+  EXPECT_EQ(code(part_of(3, 8).attrs), Code::kOutOfRange);        // no rank has index 8
   EXPECT_EQ(code(part_of(3, 40).attrs), Code::kInvalidArgument);  // blocks of 10 rows
   Attrs attrs = part_of(3, 8).attrs;
   attrs.set(AttrKey::kSize, std::vector<int64_t>{8});
@@ -128,7 +128,7 @@ TEST_P(EmbeddingTest, RefusesPartsThatAreNone) {
   EXPECT_EQ(code(attrs), Code::kInvalidArgument);
 }
 
-// 256 + 1 + … in bf16 stays 256 if each step is rounded.
+// If each step were rounded, 256 + 1 + … would stay 256 in bf16.
 TEST_P(EmbeddingTest, BackwardRoundsOnce) {
   Window grad(Dtype::kBF16, {9, 600}), out(Dtype::kBF16, {2, 600}), indices(Dtype::kI64, {9});
   grad.fill([](int64_t i) { return i < 600 ? 256.0 : 1.0; });

@@ -1,4 +1,4 @@
-// Events as the host sees them.
+// Events as seen from the host.
 #include <thread>
 
 #include "cts/hal_test.h"

@@ -1,4 +1,4 @@
-// Plans on every backend: what an executor promises holds whatever it runs on.
+// Runs plans on every backend: the guarantees of an executor hold on all of them.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ using testing::view_of;
 
 Layout layout(const char* text, int mesh_rank) { return *parse_layout(text, mesh_rank); }
 
-// sum over the ranks of relu(x) + x, twice, with work on both streams.
+// Twice the sum over the ranks of relu(x) + x, with work on both streams.
 std::shared_ptr<const Plan> small_plan(int64_t ranks, int64_t count) {
   ProgramBuilder b({{"a", ranks}});
   const ValueId x = b.input("x", Dtype::kF32, {ranks * count}, layout("S(0)", 1));
@@ -57,8 +57,8 @@ std::vector<double> expected(const std::vector<double>& x, size_t ranks, size_t 
   return y;
 }
 
-// All ranks of a job with whole tensors, wherever they are: virtual ranks, or the processes of an
-// MPI job, where rank 0 has the outputs.
+// Runs a plan on all ranks of a job with whole tensors. The ranks are virtual ranks, or the
+// processes of an MPI job, in which rank 0 has the outputs.
 class WholeJob {
  public:
   WholeJob(const std::shared_ptr<const Plan>& plan, const ExecutorOptions& options,
@@ -104,7 +104,7 @@ class ExecutorTest : public BackendTest {
   }
 };
 
-// Where a body cannot reach the memory, a region with groups is refused.
+// Some backends compute in memory that the host cannot access. They refuse a region with groups.
 TEST_P(ExecutorTest, BodiesOfRegionsExchangeData) {
   if (!can_have_ranks(4)) GTEST_SKIP() << kOtherSize;
   const auto plan = region_plan({{"a", 2}, {"b", 2}}, "a; b; a,b; b,a");
@@ -130,7 +130,8 @@ TEST_P(ExecutorTest, RunsAPlanAgainAndAgain) {
     if (!can_have_ranks(ranks)) continue;
     has_run = true;
     auto ranks_of_job = whole_job(small_plan(ranks, 8), {.max_in_flight = 2});
-    for (int repeat = 0; repeat < 5; ++repeat) {  // with other inputs: pointers and graphs change
+    // the inputs, and so pointers and graphs, change each time
+    for (int repeat = 0; repeat < 5; ++repeat) {
       const HostTensor x = make_tensor(Dtype::kF32, {ranks * 8},
                                        [&](int64_t i) { return small_integer(i + repeat); });
       const HostTensorView views[] = {view_of(x)};
@@ -142,7 +143,7 @@ TEST_P(ExecutorTest, RunsAPlanAgainAndAgain) {
   if (!has_run) GTEST_SKIP() << kOtherSize;
 }
 
-// The buffers of runs in flight.
+// The buffers of one run in flight.
 struct Flight {
   std::vector<BufferRef> in, out{1};
   Completion done;
@@ -192,7 +193,7 @@ TEST_P(ExecutorTest, GivesBuffersBackWithTheEndOfARun) {
   EXPECT_TRUE(watched.expired());
 }
 
-// y = rows of a table: an index outside is found out late.
+// y = rows of a table. An index out of range is detected only when the kernel runs.
 std::shared_ptr<const Plan> lookup_plan() {
   ProgramBuilder b({{"a", 2}});
   const ValueId table = b.input("table", Dtype::kF32, {4, 2}, layout("R", 1));
@@ -262,7 +263,8 @@ TEST_P(ExecutorTest, DestructionEndsARunWhosePeerNeverComes) {
   ranks->reset();
   const Flight again = enqueue(*ranks, 0, {1});
   const Completion done = again.done;
-  // Buffers outlive nothing here: a device that is not owned goes with the job.
+  // The buffers are released first: a device that the test does not own is gone with the job, and
+  // buffers must not outlive it.
   const_cast<Flight&>(again) = {};
   const_cast<Flight&>(flight) = {};
   ranks.reset();
@@ -276,8 +278,8 @@ TEST_P(ExecutorTest, ATimeLimitEndsARunWhosePeerNeverComes) {
   EXPECT_EQ(flight.done.wait().code(), Code::kDeadlineExceeded);
 }
 
-// A training step of a small LLaMA on eight ranks, as the planner made it: the same bits on every
-// backend that computes. In the second plan results of the forward pass wait in host memory.
+// A planned training step of a small LLaMA on eight ranks. Every backend that computes must produce
+// the same bits. In the second plan some results of the forward pass are kept in host memory.
 TEST_P(ExecutorTest, ATrainingStepIsTheSameToTheBit) { run_training_step("llama_tiny_2x4"); }
 TEST_P(ExecutorTest, ATrainingStepWithHostMemoryIsTheSameToTheBit) {
   run_training_step("llama_tiny_host_2x4");
@@ -294,7 +296,7 @@ void ExecutorTest::run_training_step(const char* name) {
   std::vector<HostTensorView> views;
   for (PortId id : entry.inputs) {
     const Port& port = shared->program.ports[id];
-    const bool whole = port.global.dtype == Dtype::kI64;  // tokens
+    const bool whole = port.global.dtype == Dtype::kI64;  // tokens are whole numbers
     inputs.push_back(make_tensor(port.global.dtype, port.global.shape, [&](int64_t i) {
       return whole ? static_cast<double>(i % 7) : small_integer(i) / 8;
     }));
@@ -312,7 +314,7 @@ void ExecutorTest::run_training_step(const char* name) {
   }
 }
 
-// Two jobs of one rank each: y = −x, or rows of a table.
+// Two jobs of one rank each. The plans compute y = −x, or copy rows of a table.
 class ChainTest : public BackendTest {
  protected:
   static std::shared_ptr<const Plan> negation() {
@@ -321,7 +323,7 @@ class ChainTest : public BackendTest {
     b.output("y", b.compute("neg", {x}, row_major(Dtype::kF32, {2})), {2}, layout("R", 1));
     return b.finish();
   }
-  // Its output is a copy of rows[0], and its index is wrong.
+  // This plan copies rows[0], and its index is out of range.
   static std::shared_ptr<const Plan> failure() {
     ProgramBuilder b({{"a", 1}});
     const ValueId x = b.input("x", Dtype::kF32, {1, 2}, layout("R", 1));
@@ -341,7 +343,7 @@ class ChainTest : public BackendTest {
     EXPECT_TRUE(made.ok()) << made.status().message();
     return std::move(*made);
   }
-  // A run of `second` on what `first` makes of {1, 2}.
+  // Enqueues a run of `second` on the output of `first` for input {1, 2}.
   Result<Completion> enqueue(VirtualRanks& first, VirtualRanks& second) {
     in_ = {upload(first, 0, {1, 2})};
     middle_.assign(1, nullptr);
@@ -370,7 +372,7 @@ TEST_P(ChainTest, ARunWaitsForARunOfAnotherExecutor) {
 TEST_P(ChainTest, ARunFailsWithTheRunItWaitsFor) {
   auto first = job(failure()), second = job(negation());
   auto done = enqueue(*first, *second);
-  if (!done.ok()) return;  // the first had failed already
+  if (!done.ok()) return;  // `first` had failed before `second` was enqueued
   const Status status = done->wait();
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.message().find("index 7"), std::string::npos) << status.message();

@@ -1,4 +1,4 @@
-// Captures: what streams were given, launched again and again.
+// Graphs: the captured commands of streams, launched repeatedly.
 #include "cts/hal_test.h"
 
 namespace shw::cts {
@@ -51,7 +51,7 @@ TEST_P(GraphTest, TakesThePointersOfALaterCapture) {
   auto graph = std::move(*s->end_capture());
   buffers[0] = x2;
   buffers[1] = y2;
-  graph->launch(*s);  // those of the capture
+  graph->launch(*s);  // uses the pointers of the capture
   ASSERT_TRUE(s->synchronize().ok());
   EXPECT_EQ(download(y, 2), (std::vector<float>{-1, -2}));
   EXPECT_EQ(download(y2, 2), (std::vector<float>{0, 0}));
@@ -61,7 +61,7 @@ TEST_P(GraphTest, TakesThePointersOfALaterCapture) {
   graph->launch(*s);
   ASSERT_TRUE(s->synchronize().ok());
   EXPECT_EQ(download(y2, 2), (std::vector<float>{-3, -4}));
-  // Other commands than before.
+  // A capture of different commands into the same graph.
   void* const back[] = {y2, y, nullptr};
   ASSERT_TRUE(s->begin_capture().ok());
   neg_->launch(*s, buffers);
@@ -90,7 +90,7 @@ TEST_P(GraphTest, HoldsStreamsThatJoin) {
   (*graph)->launch(*a);
   ASSERT_TRUE(a->synchronize().ok());
   EXPECT_EQ(download(z, 2), (std::vector<float>{1, 2}));
-  neg_->launch(*b, first);  // it is an ordinary stream again
+  neg_->launch(*b, first);  // after the capture `b` is an ordinary stream again
   EXPECT_TRUE(b->synchronize().ok());
 }
 

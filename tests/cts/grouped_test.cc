@@ -1,4 +1,4 @@
-// Products by groups (grouped_mm), whole and as pieces of the ranks of a mesh.
+// Grouped products (grouped_mm), whole and as the parts of ranks of a mesh.
 #include "cts/kernel_test.h"
 
 namespace shw::cts {
@@ -6,14 +6,14 @@ namespace {
 
 using GroupedTest = KernelTest;
 
-// The sum over k of a(k)·b(k) from begin to end.
+// The sum of term(k) for k from `begin` to `end`.
 Number sum_of(int64_t begin, int64_t end, const std::function<Number(int64_t)>& term) {
   Number sum = 0;
   for (int64_t k = begin; k < end; ++k) sum += term(k);
   return sum;
 }
 
-// Three groups, the second one empty, and what no group has behind them.
+// Three groups, of which the second is empty, and elements after the last group.
 constexpr int64_t kEnds[] = {70, 70, 81};
 constexpr int64_t kRagged = 85;
 int64_t begin_of(int64_t group) { return group == 0 ? 0 : kEnds[group - 1]; }
@@ -79,7 +79,7 @@ TEST_P(GroupedTest, GroupsOfTerms) {
   }
 }
 
-// Four groups in blocks of two on two ranks; the operand with a dim of groups is the rank's.
+// Four groups on two ranks, two groups each. An operand with a group dim is the rank's part.
 Attrs cut_in_two(const Dims& whole) {
   Attrs attrs;
   attrs.set(AttrKey::kSize, std::vector<int64_t>(whole.begin(), whole.end()));
@@ -89,7 +89,7 @@ Attrs cut_in_two(const Dims& whole) {
 
 TEST_P(GroupedTest, ProductsOfEachGroupOfARank) {
   for (int64_t rank : {0, 1})
-    for (int64_t whole : {4, 3}) {  // of three groups the second rank has one, and padding
+    for (int64_t whole : {4, 3}) {  // with three groups the second rank has one group and padding
       Window a(Dtype::kF32, {2, 5, 6}), b(Dtype::kF32, {2, 6, 7}), out(Dtype::kF32, {2, 5, 7});
       a.fill(whole_numbers(Dtype::kF32));
       b.fill(whole_numbers(Dtype::kF32, 1));
@@ -121,7 +121,7 @@ TEST_P(GroupedTest, RowsOfGroupsElsewhereAreZero) {
 TEST_P(GroupedTest, EndsThatAreNoneAreALateError) {
   Window a(Dtype::kF32, {kRagged, 6}), b(Dtype::kF32, {3, 6, 7}), out(Dtype::kF32, {kRagged, 7});
   for (int64_t bad :
-       {int64_t{-1}, kRagged + 1, int64_t{3}})  // 3: before the end of the group before
+       {int64_t{-1}, kRagged + 1, int64_t{3}})  // 3 is before the end of the previous group
     for (int64_t group : {1, 2}) {
       Window ends = offsets(Dtype::kI64);
       ends.set({group}, static_cast<double>(bad));

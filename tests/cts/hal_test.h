@@ -1,4 +1,4 @@
-// What suites of streams, events and memory share.
+// Helpers of the suites of streams, events and memory.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -22,7 +22,7 @@ using runtime::Stream;
 
 class Work final : public HostWork {
  public:
-  template <class F>  // returns a Status or nothing
+  template <class F>  // F returns a Status or nothing
   explicit Work(F f)
       : f_([f = std::move(f)]() mutable {
           if constexpr (std::is_same_v<decltype(f()), Status>) {
@@ -38,7 +38,7 @@ class Work final : public HostWork {
   std::function<Status()> f_;
 };
 
-// Opens once; whoever waits is freed.
+// Blocks the threads that wait until it is opened; it opens only once.
 class Gate {
  public:
   void open() {
@@ -67,7 +67,7 @@ class HalTest : public BackendTest {
   std::unique_ptr<Event> event(bool timing = false) {
     return std::move(*device_->create_event({.timing = timing}));
   }
-  // Memory of the device that holds `values`; kept until the end of the test.
+  // Allocates device memory with `values`. It is freed at the end of the test.
   void* upload(const std::vector<float>& values) {
     const auto bytes = static_cast<int64_t>(values.size() * sizeof(float));
     void* memory = *device_->allocate({bytes});

@@ -10,7 +10,7 @@ namespace {
 using runtime::CopyKind;
 using runtime::Device;
 
-// A window's bytes on the device; the workspace.
+// Device memory for the bytes of a window or for the workspace.
 class DeviceBytes {
  public:
   DeviceBytes(Device& device, int64_t bytes) : device_(device), bytes_(bytes) {
@@ -60,7 +60,7 @@ Status KernelTest::run(const Call& call) {
   SHW_ASSIGN_OR_RETURN(auto stream, device_->create_stream({.fault = &fault}));
   prepared->launch(*stream, pointers.data());
   const Status status = stream->synchronize();
-  if (!stream->status().ok()) {  // the device is lost: the next call gets another one
+  if (!stream->status().ok()) {  // the device is lost, so the next call needs a new one
     stream.reset();
     memory.clear();
     lost_.push_back(std::exchange(device_, GetParam().make()));
@@ -104,7 +104,7 @@ void KernelTest::expect_one_more_is_no_harm(const Call& call) {
   with.inputs.push_back(&more);
   for (size_t i = 0; i < outputs.size(); ++i)
     if (call.outputs[i] != nullptr) with.outputs[i] = &outputs[i];
-  (void)run(with).ok();  // looks at the inputs itself
+  (void)run(with).ok();  // run() itself checks the inputs; the status does not matter
   for (size_t i = 0; i < outputs.size(); ++i)
     if (call.outputs[i] != nullptr) {
       EXPECT_EQ(outputs[i].gaps(), call.outputs[i]->gaps()) << call.kernel << ", an input more";

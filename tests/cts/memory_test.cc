@@ -1,4 +1,4 @@
-// Memory and copies, at once and in a stream's order.
+// Memory and copies, both immediate and stream-ordered.
 #include <algorithm>
 #include <cstring>
 
@@ -59,7 +59,7 @@ TEST_P(MemoryTest, ThatIsImpossibleIsAnError) {
   EXPECT_EQ(stream()->allocate({int64_t{1} << 60}).status().code(), Code::kResourceExhausted);
 }
 
-// Far more than there is, were it not given back in time.
+// Allocates far more than the device has. This works only if freed memory is reused in time.
 TEST_P(MemoryTest, OfAStreamIsGivenBack) {
   auto s = stream();
   for (int i = 0; i < 20; ++i) {
@@ -78,7 +78,7 @@ SHW_CTS(MemoryTest);
 
 class CopyTest : public HalTest {};
 
-// Two numbers in memory of the host that copies go to and from in a stream's order.
+// Two numbers in pinned host memory, which stream-ordered copies can use.
 class Pinned {
  public:
   Pinned(runtime::Device& device, std::pair<float, float> values) : device_(device) {

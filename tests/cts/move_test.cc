@@ -1,4 +1,4 @@
-// Kernels that move or convert: clone, casts, local_slice.
+// Kernels that move or convert elements: clone, casts, local_slice.
 #include <cmath>
 #include <limits>
 
@@ -25,7 +25,8 @@ TEST_P(MoveTest, CloneCopiesEveryWindowOfEveryDtypeIntoEveryWindow) {
         }
 }
 
-// Larger than the tiles of a transposed copy, in sizes that they do not divide.
+// The tensors exceed the tiles of a transposed copy, and their sizes are no multiples of the tile
+// size.
 TEST_P(MoveTest, CloneTransposes) {
   for (Dtype dtype : {Dtype::kU8, Dtype::kBF16, Dtype::kF32, Dtype::kC64})
     for (const Dims& shape : {Dims{77, 101}, Dims{3, 40, 5, 33}, Dims{65, 2, 64}}) {
@@ -67,7 +68,8 @@ TEST_P(MoveTest, CastsManyElementsInOneRow) {
   expect_elements(out, [&](const Index& i) { return x.get(i); });
 }
 
-// 1 + 2^-8 lies half-way between two bf16 numbers: the even one is below; 1 + 3·2^-8 goes up.
+// 1 + 2^-8 is half-way between two bf16 numbers and rounds down to the even one; 1 + 3·2^-8 rounds
+// up.
 TEST_P(MoveTest, HalvesRoundToEven) {
   Window x(Dtype::kF32, {4}), b(Dtype::kBF16, {4}), h(Dtype::kF16, {4});
   const double for_bf16[] = {1 + 0x1p-8, 1 + 3 * 0x1p-8, 1 + 0x1p-8 + 0x1p-23, -1 - 0x1p-8};
@@ -103,7 +105,7 @@ TEST_P(MoveTest, EveryHalfSurvivesF32) {
   }
 }
 
-// Every pattern to every dtype, and from it back.
+// Casts every pattern to every dtype and back.
 TEST_P(MoveTest, EveryFloat8IsCastToEveryDtypeAndBack) {
   for (Dtype dtype : testing::kFloat8)
     for (int number = 1; number <= 13; ++number) {
@@ -137,7 +139,7 @@ TEST_P(MoveTest, RoundsToFloat8AsItIsDefined) {
     for (Dtype from : {Dtype::kF32, Dtype::kF64, Dtype::kBF16, Dtype::kF16}) {
       SCOPED_TRACE(std::string(dtype_name(from)) + " to " + std::string(dtype_name(dtype)));
       Window x(from, {6, 700}), out(dtype, {6, 700}, Lie::kReversed);
-      // Of all magnitudes that there are, and some beyond.
+      // The values cover all magnitudes of the dtype and some beyond its range.
       x.fill(
           [](int64_t i) { return std::ldexp(static_cast<double>(1 + i % 31), i / 31 % 44 - 24); });
       run_ok({"to_copy", {&x}, {&out}});

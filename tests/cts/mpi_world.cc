@@ -29,7 +29,7 @@ World& world() {
   return joined;
 }
 
-// Leaves the job in order: MPI is finalised while every process is there.
+// Leaves the job at the end of all tests, so that every process takes part when MPI is finalised.
 class Leave final : public ::testing::Environment {
   void TearDown() override { world().reset(); }
 };

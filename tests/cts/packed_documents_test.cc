@@ -1,5 +1,5 @@
-// Attention within packed documents against attention with a bias of −∞ wherever a query and a key
-// are not of one document.
+// Attention within packed documents. It must equal attention with a bias of −∞ for each query and
+// key that are in different documents.
 #include <limits>
 
 #include "cts/kernel_test.h"
@@ -10,14 +10,14 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 struct Packing {
-  std::vector<std::vector<int64_t>> ends;  // a row of operand `documents` for each batch
+  std::vector<std::vector<int64_t>> ends;  // one row of operand `documents` for each batch
   int64_t sequence = 0, heads = 2, key_heads = 2;
   bool causal = false, with_bias = false;
   Dtype dtype = Dtype::kF64;
   Lie lie = Lie::kDense;
 
   auto batch() const { return static_cast<int64_t>(ends.size()); }
-  // The document that position i of batch b is in; -1: none.
+  // The document that contains position i of batch b; -1: none.
   int64_t document_of(int64_t b, int64_t i) const {
     const auto& row = ends[static_cast<size_t>(b)];
     for (size_t d = 1; d < row.size(); ++d)
@@ -113,13 +113,13 @@ TEST_P(PackedDocumentsTest, AreAMask) {
                   .lie = lie};
         expect_masked(p, 1e-14);
         p.heads = 4;
-        expect_masked(p, 1e-14);  // that share keys
+        expect_masked(p, 1e-14);  // query heads share key heads
         p.dtype = Dtype::kF32;
         expect_masked(p, 2e-6);
       }
 }
 
-// Blocks of queries that lie in one document, in several, and behind the last.
+// Blocks of queries within one document, across several documents, and after the last one.
 TEST_P(PackedDocumentsTest, AreAMaskOverManyBlocks) {
   for (bool causal : {false, true}) {
     Packing p{.ends = {{0, 64, 128, 200}, {0, 30, 170, 190}, {0, 1, 66, 66}},
@@ -131,7 +131,7 @@ TEST_P(PackedDocumentsTest, AreAMaskOverManyBlocks) {
   }
 }
 
-// What lies behind the last end is read by nobody.
+// Positions after the last end must not be read.
 TEST_P(PackedDocumentsTest, NothingComesFromBehindTheLastEnd) {
   const Packing p{.ends = {{0, 3, 5}}, .sequence = 9, .causal = true};
   PackedTensors clean(p), dirty(p);

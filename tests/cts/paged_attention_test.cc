@@ -1,5 +1,5 @@
-// Attention over keys and values in pages against attention over the same keys in one tensor, with
-// a bias of −∞ for the keys that a query does not see.
+// Attention over keys and values in pages. It must equal attention over the same keys in one
+// tensor, with a bias of −∞ for the keys that a query does not see.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr double kUnseen = -std::numeric_limits<double>::infinity();
 
 struct Paging {
-  std::vector<int64_t> lengths = {7, 12, 0, 2, 5};  // of each row of the batch
+  std::vector<int64_t> lengths = {7, 12, 0, 2, 5};  // number of keys of each row of the batch
   int64_t queries = 3, page_size = 4, row_pages = 3, pages = 17, heads = 2, key_heads = 2;
   bool causal = false;
   int64_t left = -1, right = -1;
@@ -24,7 +24,7 @@ struct Paging {
   int64_t used_pages(int64_t b) const {
     return (lengths[static_cast<size_t>(b)] + page_size - 1) / page_size;
   }
-  // Pages lie in no order; a prime number of them gives each row others.
+  // Pages are in a mixed order. The number of pages is prime, so that rows get different pages.
   int64_t page(int64_t b, int64_t p) const {
     return pages == 0 ? 0 : (b * row_pages + p) * 7 % pages;
   }
@@ -46,7 +46,7 @@ struct PagedTensors {
     q.fill(fractions(1));
     k.fill(fractions(2));
     v.fill(fractions(3));
-    // What is behind a row's keys is not read.
+    // Table entries after a row's keys are invalid, since they must not be read.
     for_each_index(table.shape(), [&](const Index& i) {
       table.set(i, i[1] < p.used_pages(i[0]) ? static_cast<double>(p.page(i[0], i[1])) : -9.0);
     });
@@ -91,7 +91,7 @@ TEST_P(PagedAttentionTest, IsThatOfTheKeysInARow) {
            {std::pair<int64_t, int64_t>{-1, -1}, {2, -1}, {0, 0}, {3, 1}}) {
         Paging p{.queries = queries, .causal = causal, .left = left, .right = right};
         expect_contiguous(p, 1e-14);
-        p.heads = 4;  // that share keys
+        p.heads = 4;  // query heads share key heads
         p.integers = Dtype::kI64;
         p.lie = Lie::kGaps;
         expect_contiguous(p, 1e-14);

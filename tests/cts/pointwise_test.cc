@@ -1,4 +1,4 @@
-// Pointwise kernels: values, broadcasting, windows, dtypes.
+// Pointwise kernels: values, broadcasting, strides, dtypes.
 #include <cmath>
 #include <limits>
 
@@ -11,7 +11,7 @@ constexpr Dtype kAll[] = {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBF16, D
                           Dtype::kI16, Dtype::kI32, Dtype::kI64, Dtype::kU8,   Dtype::kC64};
 constexpr Dtype kReal[] = {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBF16};
 
-// Half a unit in the last place, and what rounding f32 first may add to it.
+// Half a unit in the last place, plus the error of rounding to f32 first.
 double tolerance(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF64:
@@ -45,7 +45,7 @@ TEST_P(PointwiseTest, BinaryOpsOnEveryDtypeAndWindow) {
         for (Lie out_lie : kWritable) {
           SCOPED_TRACE(std::string(c.kernel) + " " + std::string(dtype_name(dtype)));
           const Dims shape{3, 4, 7};
-          // Without sign, a - b must not be negative.
+          // With an unsigned dtype, a - b must not be negative.
           const auto more = [&](int64_t i) { return whole_numbers(dtype)(i) + 9.0; };
           Window a(dtype, shape, a_lie), b(dtype, shape, Lie::kPadded), out(dtype, shape, out_lie);
           a.fill(more);
@@ -185,8 +185,8 @@ TEST_P(PointwiseTest, UnaryOpsOnEveryRealDtypeAndWindow) {
 }
 
 TEST_P(PointwiseTest, ExpIsRightOverItsWholeRange) {
-  // Units in the last place of an f32, or of the smallest subnormals. CUDA's expf is within two
-  // (CUDA C++ Programming Guide, "Mathematical Functions").
+  // The tolerance in units in the last place of an f32, or of the smallest subnormal. CUDA's expf
+  // has an error of at most two (CUDA C++ Programming Guide, "Mathematical Functions").
   const double units = GetParam().name == "cuda" ? 2 : 1;
   const int64_t n = 4001;
   Window x(Dtype::kF32, {n}), out(Dtype::kF32, {n});
@@ -262,7 +262,7 @@ TEST_P(PointwiseTest, ConjTurnsTheImaginaryPart) {
   }
 }
 
-// Complex numbers as pairs in a last dim.
+// Complex numbers are stored as pairs in the last dim.
 TEST_P(PointwiseTest, PairsMultiplyAndConjugateAsComplexNumbers) {
   const auto at = [](const Window& w, Index i) {
     i.push_back(0);
@@ -298,7 +298,7 @@ TEST_P(PointwiseTest, PairsMultiplyAndConjugateAsComplexNumbers) {
   EXPECT_EQ(code_of({"conj_pairs", {&real}, {&real}}), Code::kInvalidArgument);
 }
 
-// A program in wider types draws what the narrower one draws.
+// A program in a wider dtype must draw the same numbers as a program in the narrower one.
 TEST_P(PointwiseTest, RandomNumbersAreRoundedToTheDtypeTheyAreDrawnIn) {
   for (const char* kernel : {"rand", "randn"})
     for (Dtype drawn : {Dtype::kBF16, Dtype::kF16, Dtype::kF32}) {

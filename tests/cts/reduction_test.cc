@@ -10,7 +10,7 @@ namespace {
 
 class ReductionTest : public KernelTest {
  protected:
-  // Sums `x` over `dims` into `out`'s dtype and compares.
+  // Reduces `x` over `dims` into `result` dtype, and compares with the exact result.
   void check(const char* kernel, const Window& x, const std::vector<int64_t>& dims, bool keepdim,
              Dtype result, Lie out_lie, double relative) {
     const auto rank = static_cast<int64_t>(x.shape().size());
@@ -85,7 +85,7 @@ TEST_P(ReductionTest, LongRowsAndColumns) {
   }
 }
 
-// A million times 0.1: adding in f32 from left to right is off by 1 %.
+// Sums 0.1 a million times. In f32, adding from left to right would have an error of 1 %.
 TEST_P(ReductionTest, LongSumsAreAccurate) {
   Window x(Dtype::kF32, {1000000}), out(Dtype::kF32, {});
   x.fill([](int64_t) { return 0.1; });
@@ -93,7 +93,7 @@ TEST_P(ReductionTest, LongSumsAreAccurate) {
   EXPECT_NEAR(out.get({}).real(), 1e6 * static_cast<double>(0.1f), 0.01);
 }
 
-// Of rows and of columns; NaN where one of them is.
+// Reduces rows and columns. The result is NaN if one of the elements is NaN.
 TEST_P(ReductionTest, TheLargestAndTheSmallest) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr int64_t kRows = 5, kColumns = 37;

@@ -1,5 +1,5 @@
-// A manual region whose body exchanges data in its groups, for every kind of world. The body checks
-// what it receives.
+// A manual region for every kind of world, whose body exchanges data in the region's groups and
+// checks what it receives.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,16 +16,17 @@
 
 namespace shw::cts {
 
-// Where a body runs.
+// Where a body runs: its mesh, its rank and its groups.
 struct BodyPlace {
   Mesh mesh;
   int64_t rank;
   std::vector<runtime::RegionGroup*> groups;
-  std::vector<std::vector<uint8_t>> axes;  // of the groups
+  std::vector<std::vector<uint8_t>> axes;  // the mesh dims of each group
 };
 using BodyFn = std::function<Status(const BodyPlace&)>;
 
-// A region of the given groups from x[ranks, 1] to y[ranks, 1], one row a rank.
+// A plan with a region that has the given groups and maps x[ranks, 1] to y[ranks, 1]. Each rank has
+// one row.
 inline std::shared_ptr<const Plan> region_plan(const std::vector<Mesh::Axis>& mesh,
                                                const std::string& groups) {
   testing::ProgramBuilder b(mesh);
@@ -41,7 +42,7 @@ inline std::shared_ptr<const Plan> region_plan(const std::vector<Mesh::Axis>& me
   return b.finish();
 }
 
-// Calls `body`, and copies its row.
+// Calls `body` and copies the rank's row.
 class BodyKernel final : public runtime::HostKernel {
  public:
   BodyKernel(BodyFn body, BodyPlace place) : body_(std::move(body)), place_(std::move(place)) {}
@@ -68,7 +69,8 @@ inline runtime::RegionBody region_body(const BodyFn& body) {
       }};
 }
 
-// The checks of one group. Ranks: of its members; what one sends to another depends on both.
+// Checks the collectives of one group. `ranks` are the ranks of its members. What one member sends
+// to another depends on both ranks.
 class GroupChecks {
  public:
   GroupChecks(runtime::RegionGroup& group, std::vector<int64_t> ranks)
@@ -132,7 +134,7 @@ class GroupChecks {
     SHW_RETURN_IF_ERROR(group_.all_gather(send.data(), got.data(), count, Dtype::kI64));
     return compare("all_gather", got, want);
   }
-  // The sum of every member's numbers, scattered and in place.
+  // Sums the numbers of all members, by reduce-scatter and by in-place all-reduce.
   Status reductions(int64_t count) {
     Values send, sums(n_ * static_cast<size_t>(count));
     for (size_t m = 0; m < n_; ++m)
@@ -156,7 +158,7 @@ class GroupChecks {
   const size_t n_, me_;
 };
 
-// Every collective in every group: of nothing, of little, and of more than fits in one message.
+// Runs every collective in every group, with empty, small and larger-than-one-message data.
 inline Status exchange_everything(const BodyPlace& place) {
   for (int64_t count : {0, 1, 1023, 20011})
     for (size_t g = 0; g < place.groups.size(); ++g) {

@@ -15,7 +15,7 @@ TEST_P(StreamTest, WorkIsDoneInOrder) {
   std::vector<int> order;
   std::vector<std::unique_ptr<Work>> works;
   auto s = stream();
-  for (int i = 0; i < 1000; ++i) {  // far more than fit into the queue at once
+  for (int i = 0; i < 1000; ++i) {  // far more than the queue holds at once
     works.push_back(std::make_unique<Work>([&order, i] { order.push_back(i); }));
     s->host(*works.back(), nullptr);
   }
@@ -132,7 +132,8 @@ TEST_P(StreamTest, RaisingTheFaultLetsItsStreamsDrain) {
   s->wait(*e);
   s->flush();
   std::thread([&] { fault_.raise(Status(Code::kCancelled, "enough")); }).join();
-  // A backend may end the wait now; one that cannot ends it when the other stream has come so far.
+  // A backend with prompt_errors ends the wait now. Another one ends it when the other stream has
+  // reached the event.
   if (can().prompt_errors) {
     EXPECT_EQ(s->synchronize().code(), Code::kCancelled);
   }
@@ -150,7 +151,7 @@ TEST_P(StreamTest, TheFirstErrorStays) {
   EXPECT_TRUE(fault_.status().ok());
 }
 
-// An event of no backend that a stream could know.
+// An event of an unknown backend.
 class ForeignEvent final : public Event {
  public:
   ForeignEvent() : Event(kClass) {}
@@ -199,7 +200,7 @@ TEST_P(StreamTest, WrapsAStreamOfTheCaller) {
   gate.open();
   EXPECT_TRUE(ours->synchronize().ok());
   ours.reset();
-  theirs->host(second, nullptr);  // it has outlived its wrapper
+  theirs->host(second, nullptr);  // the stream outlives its wrapper
   EXPECT_TRUE(theirs->synchronize().ok());
   EXPECT_EQ(order, (std::vector<int>{1, 2, 2}));
 }
@@ -209,7 +210,7 @@ TEST_P(StreamTest, EveryOpThatIsNotAViewHasAKernel) {
     const auto op = static_cast<OpKind>(i);
     const bool structural = op == OpKind::kInput || op == OpKind::kGetItem ||
                             op == OpKind::kAlias || op_def(op).is_view ||
-                            op_def(op).opaque;  // the caller brings the body
+                            op_def(op).opaque;  // the caller supplies the body
     EXPECT_TRUE(structural || device_->has_kernel(op_name(op))) << op_name(op);
   }
   EXPECT_TRUE(device_->has_kernel("local_slice"));

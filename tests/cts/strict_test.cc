@@ -1,4 +1,4 @@
-// The fake accelerator itself: that it punishes what CUDA punishes.
+// Tests the fake accelerator itself: it must report the errors that CUDA would punish.
 #include "strict/device.h"
 
 #include <unistd.h>
@@ -123,7 +123,7 @@ TEST(Strict, AFailingAllocationIsAnErrorOfTheCall) {
   EXPECT_TRUE(s.device.allocate({8}).ok());
 }
 
-// Chains of steps on both streams, on two ranks.
+// Chains of steps on both streams, for two ranks.
 std::shared_ptr<const Plan> plan() {
   testing::ProgramBuilder b({{"a", 2}});
   ValueId v = b.input("x", Dtype::kF32, {8}, *parse_layout("S(0)", 1));

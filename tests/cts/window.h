@@ -1,5 +1,6 @@
-// Tensors as tests see them: a strided window into bytes that are all accounted for. References are
-// computed in complex<double> element by element, and share no code with the kernels.
+// Tensors for kernel tests. A window is a strided view into bytes, and the tests check every byte,
+// also those outside the elements. References are computed in complex<double>, element by element,
+// and share no code with the kernels.
 #pragma once
 #include <complex>
 #include <cstring>
@@ -13,14 +14,14 @@ namespace shw::cts {
 using Number = std::complex<double>;
 using Index = std::vector<int64_t>;
 
-// How a window lies in memory.
+// The memory layout of a window.
 enum class Lie {
   kDense,     // row-major
-  kReversed,  // the first dim is the nearest: what a transposed view looks like
-  kGaps,      // every second element, with a first element that is not the first of the storage
-  kPadded,    // rows longer than their content
+  kReversed,  // the first dim is contiguous, as in a transposed view
+  kGaps,      // every second element of the storage, not beginning with the first one
+  kPadded,    // rows with padding at their end
   kExpanded,  // stride 0 along the first dim
-  kShifted,   // dense, with a first element that is not the first of the storage
+  kShifted,   // dense, but beginning behind the first element of the storage
 };
 inline constexpr Lie kReadable[] = {Lie::kDense, Lie::kReversed, Lie::kGaps, Lie::kPadded,
                                     Lie::kExpanded};
@@ -29,10 +30,10 @@ inline constexpr Lie kWritable[] = {Lie::kDense, Lie::kReversed, Lie::kGaps, Lie
 class Window {
  public:
   Window(Dtype dtype, const Dims& shape, Lie lie = Lie::kDense);
-  // Elements in row-major order become f(0), f(1), …
+  // Sets the elements, in row-major order, to f(0), f(1), …
   Window& fill(const std::function<Number(int64_t)>& f);
 
-  // The same elements in another order of dims, as a view has them: dim d becomes what was
+  // Permutes the dims without moving elements, as a view does: the new dim d is the old dim
   // order[d].
   Window& permute(const std::vector<size_t>& order);
 
@@ -43,7 +44,7 @@ class Window {
 
   Number get(const Index& index) const;
   void set(const Index& index, Number value);
-  // As above, of an index of a shape to which this one broadcasts.
+  // Like get(), with an index of a shape to which this window's shape broadcasts.
   Number broadcast(const Index& index) const;
 
   std::vector<std::byte>& bytes() { return bytes_; }
@@ -65,9 +66,9 @@ void for_each_index(const Dims& shape, const std::function<void(const Index&)>& 
 // `value` as it is after being stored as `dtype`.
 Number rounded(Dtype dtype, Number value);
 
-// Small whole numbers without a pattern, −4 … 4; not negative for types without sign.
+// Pseudo-random whole numbers from −4 to 4; from unsigned types only non-negative ones.
 std::function<Number(int64_t)> whole_numbers(Dtype dtype, int salt = 0);
-// Fractions in (−2, 2) without a pattern.
+// Pseudo-random fractions in (−2, 2).
 std::function<Number(int64_t)> fractions(int salt = 0);
 
 }  // namespace shw::cts

@@ -15,7 +15,7 @@ using cts::Window;
 using runtime::CopyKind;
 using runtime::MemorySpec;
 
-// Memory of a device, for the time of a launch.
+// Device memory that lives for one launch.
 class Block {
  public:
   Block(runtime::Device& device, int64_t bytes) : device_(device), spec_{bytes} {
@@ -54,7 +54,7 @@ double unit(Dtype dtype) {
   }
 }
 
-// Of one element, with its place in the message.
+// Compares one element. `at` is its index in the failure message.
 void expect_near(Dtype dtype, const cts::Number& got, const cts::Number& want, double slack,
                  int64_t at) {
   const bool is_exact = !is_floating(dtype) && !is_complex(dtype);
@@ -70,12 +70,12 @@ void expect_near(Dtype dtype, const cts::Number& got, const cts::Number& want, d
   }
 }
 
-// A machine without a GPU runs nothing of these suites there.
+// With SHW_TEST_GPU, a machine without a GPU skips these suites.
 class TheGpu : public ::testing::Environment {
  public:
   void SetUp() override {
     if (!is_on_gpu()) return;
-    // Never closed: the driver takes long to open a device that nobody has open.
+    // This device is never closed: opening a device that no process has open is slow.
     static auto* const device = new auto(runtime::cuda::CudaDevice::open(cuda_options()));
     if (device->ok()) return;
     std::cout << "not run: no device: " << device->status().message() << std::endl;

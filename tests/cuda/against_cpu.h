@@ -1,5 +1,5 @@
-// Runs a kernel on the CPU and on the CUDA backend, over the fakes or on a GPU, and compares the
-// results.
+// Runs a kernel on the CPU and on the CUDA backend, and compares the results. The CUDA backend runs
+// on the fakes or on a GPU.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -14,30 +14,30 @@
 
 namespace shw::testing {
 
-// A device of the fakes, or a GPU (fakes.h).
+// A fixture with a device of the fakes, or with a GPU (fakes.h).
 class OnCuda : public ::testing::Test {
  protected:
   void SetUp() override;
   std::shared_ptr<runtime::Device> device_;
 };
 
-// Null: absent.
+// A null entry: the operand is absent.
 using Inputs = std::vector<const cts::Window*>;
 using Outputs = std::vector<cts::Window*>;
 
-// The rank that a step is of.
+// The mesh and the rank of a step.
 struct OfRank {
   std::string mesh = "x=1";
   int64_t rank = 0;
 };
 
-// One launch of a kernel on a stream of its own.
+// Launches a kernel once, on a new stream.
 Status run_kernel(runtime::Device& device, const std::string& kernel, const Inputs& inputs,
                   const Outputs& outputs, const Attrs& attrs = {}, const OfRank& of = {});
 
-// Both backends write over copies of `outputs`, so that bytes between the elements count, too.
-// Integers and truth values must be the same; reals within the rounding of their dtype times
-// `slack`.
+// Runs both backends on copies of `outputs`, so that the bytes between the elements are compared,
+// too. Integers and truth values must be equal. Reals may differ by the rounding of their dtype
+// times `slack`.
 void expect_as_on_the_cpu(runtime::Device& cuda, const std::string& kernel, const Inputs& inputs,
                           const Outputs& outputs, const Attrs& attrs = {}, double slack = 1,
                           const OfRank& of = {});

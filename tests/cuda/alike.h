@@ -1,11 +1,12 @@
-// Compares declarations of functions: ours with those of NVIDIA's headers.
+// Compares our declarations of functions with those of NVIDIA's headers.
 #pragma once
 #include <type_traits>
 
 namespace shw::runtime::cuda {
 
-// Whether two types are passed alike: the same type, an enumeration and an integer of its size, two
-// pointers to such types or to opaque ones, or two structs of one size.
+// Whether two parameter types are passed in the same way. This holds for the same type, for an
+// enumeration and an integer of its size, for two pointers to such types or to opaque ones, and for
+// two structs of equal size.
 template <class A, class B>
 constexpr bool alike() {
   using U = std::remove_cv_t<A>;

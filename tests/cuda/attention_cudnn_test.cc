@@ -1,6 +1,6 @@
-// Attention by cuDNN, against the CPU: over the fake, which computes the same graphs operation by
-// operation, or on a GPU. Weights are rounded to the operands' type, so results differ by a few
-// units of it.
+// Compares attention by cuDNN with the CPU. It runs on a GPU, or on the fake, which computes the
+// same graphs operation by operation. Attention weights are rounded to the operands' dtype, so
+// results differ by a few units in its last place.
 #include <gtest/gtest.h>
 
 #include "cuda/against_cpu.h"
@@ -19,7 +19,7 @@ using testing::fake_calls;
 using testing::Injected;
 using testing::run_kernel;
 
-// As many pairs of queries and keys as a plan is made for.
+// By default large enough that cuDNN is used.
 struct Attention {
   int64_t batch = 1, heads = 4, key_heads = 4, queries = 256, keys = 256, width = 16;
   bool causal = true;
@@ -68,7 +68,7 @@ class CudnnAttentionTest : public testing::OnCuda {
     if (testing::is_on_gpu()) return;
     EXPECT_EQ(fake_calls("cudnnBackendExecute"), count);
   }
-  // Of forward and backward, as many launches as are expected are cuDNN's.
+  // Checks forward and backward, and that `by_cudnn` launches are cuDNN's.
   void check(const Attention& a, int by_cudnn, Lie lie = Lie::kDense) {
     SCOPED_TRACE(std::string(dtype_name(a.dtype)) + " " + std::to_string(a.queries) + " × " +
                  std::to_string(a.keys) + " × " + std::to_string(a.width) + ", heads " +
@@ -101,13 +101,13 @@ TEST_F(CudnnAttentionTest, WithoutTheLogarithms) {
 }
 
 TEST_F(CudnnAttentionTest, WhatItDoesNotKnowIsRightToo) {
-  check({.queries = 40, .keys = 40}, 0);                 // too little
+  check({.queries = 40, .keys = 40}, 0);                 // too few queries and keys
   check({.left = 100}, 0);                               // a window
   check({.queries = 128, .keys = 512, .width = 20}, 0);  // rows that are no multiple of 16 bytes
   Window bias(Dtype::kBF16, {256});
   bias.fill(cts::fractions(5));
   check({.bias = &bias}, 0);
-  check({}, 0, Lie::kPadded);  // likewise
+  check({}, 0, Lie::kPadded);  // rows are no multiple of 16 bytes here, too
 }
 
 TEST(CudnnAttentionPlans, StepsAlikeShareOne) {
@@ -135,7 +135,7 @@ TEST(CudnnAttentionPlans, StepsAlikeShareOne) {
   a.scale = 0;
   first.reset();
   second.reset();
-  EXPECT_TRUE(makes(first));  // what nobody holds is gone
+  EXPECT_TRUE(makes(first));  // a plan that no step holds any more is destroyed
 }
 
 TEST_F(CudnnAttentionTest, WhereResultsMustRepeatOnlyTheForwardPassIsCudnns) {
@@ -155,7 +155,8 @@ TEST_F(CudnnAttentionTest, OlderVersionsAreNotAsked) {
   check({}, 0);
 }
 
-// Where cuDNN refuses a graph, other kernels take its place; what fails in a run is an error.
+// If cuDNN refuses a graph, other kernels are used instead. A call that fails during a run is an
+// error.
 TEST_F(CudnnAttentionTest, FailuresOfAnyCall) {
   SHW_ON_FAKES_ONLY();
   const Attention a;

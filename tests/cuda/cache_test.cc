@@ -1,4 +1,4 @@
-// Compiled programs in a folder: found by later devices, and nothing that is wrong there matters.
+// The on-disk cache of compiled programs: later devices find them, and damaged files do no harm.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ class CudaCache : public ::testing::Test {
   void SetUp() override { fs::remove_all(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Loads two programs and gives how many of them were compiled; -1: an error.
+  // Loads two programs and returns how many of them were compiled, or -1 on an error.
   int compiled(int index = 0) const { return compiled_in(folder_, index); }
   static int compiled_in(const std::string& folder, int index = 0) {
     const int before = fake_calls("nvrtcCompileProgram");
@@ -90,7 +90,7 @@ TEST_F(CudaCache, AnotherArchitectureOrCompilerIsAnotherProgram) {
   EXPECT_EQ(compiled(), 0);
 }
 
-// Truncated at any place, longer, with any bit turned over, or another program's.
+// Damaged files: truncated at any length, too long, with any bit flipped, or with another program.
 TEST_F(CudaCache, WhatIsDamagedIsCompiledAnew) {
   ASSERT_EQ(compiled(), 2);
   const std::vector<fs::path> paths = files();
@@ -114,13 +114,13 @@ TEST_F(CudaCache, WhatTheDriverDoesNotTakeIsCompiledAnew) {
   auto context = Context::open({.folder = SHW_FAKES, .kernel_cache = folder_});
   ASSERT_TRUE(context.ok());
   const int before = fake_calls("nvrtcCompileProgram");
-  // The first program is refused, then compiled and refused again: that is an error.
+  // The driver refuses the cached program and again the newly compiled one, which is an error.
   const Injected refused("cuModuleLoadData", 209);
   EXPECT_FALSE((*context)->load(kTwo).ok());
   EXPECT_EQ(fake_calls("nvrtcCompileProgram") - before, 1);
 }
 
-// A folder in which no file can be made, even by root.
+// No file can be created in these folders, not even by root.
 TEST_F(CudaCache, AFolderThatCannotBeWrittenToIsNoError) {
   EXPECT_EQ(compiled_in("/proc/self/fdinfo"), 2);
   EXPECT_EQ(compiled_in("/proc/self/fdinfo"), 2);
@@ -136,7 +136,7 @@ TEST_F(CudaCache, WhatIsNoFolderIsAnArgument) {
       << status.message();
 }
 
-// What the processes of the next test run.
+// The processes of the next test run this test.
 TEST_F(CudaCache, OneOfSeveralProcesses) {
   const char* folder = std::getenv("SHW_TEST_CACHE_FOLDER");
   if (folder == nullptr) GTEST_SKIP() << "a part of SeveralProcessesMayUseItAtOnce";
@@ -144,7 +144,7 @@ TEST_F(CudaCache, OneOfSeveralProcesses) {
 }
 TEST_F(CudaCache, SeveralProcessesMayUseItAtOnce) {
   const std::string self = "/proc/" + std::to_string(::getpid()) + "/exe";
-  // Each process runs that one test, whichever part of the suite this process runs.
+  // Each process runs only that test, even if this process runs one shard of the suite.
   std::string command =
       "unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX; "
       "export SHW_TEST_CACHE_FOLDER='" +
@@ -156,7 +156,7 @@ TEST_F(CudaCache, SeveralProcessesMayUseItAtOnce) {
   EXPECT_EQ(files().size(), 2u) << "nothing is left over";
 }
 
-// Many threads at once: files have names of their own until they are whole.
+// Many threads use the cache at once. A file has a unique temporary name until it is complete.
 TEST_F(CudaCache, ManyMayUseItAtOnce) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::thread> threads;
@@ -164,7 +164,7 @@ TEST_F(CudaCache, ManyMayUseItAtOnce) {
       threads.emplace_back([&, t] {
         EXPECT_GE(compiled(t), 0);
         std::error_code error;
-        if (t % 4 == 0)  // somebody tidies up, or writes nonsense
+        if (t % 4 == 0)  // another process may delete or damage files
           for (const auto& entry : fs::directory_iterator(folder_, error)) {
             if (entry.path().extension() != ".swcubin") continue;
             if (t == 0)

@@ -1,5 +1,6 @@
-// Collectives of every kind, type and reduction on four fake devices. The fake NCCL adds in the
-// order of the ranks, as virtual ranks do, so the bits are the same; a GPU's sums of reals are not.
+// Collectives of every kind, dtype and reduction on four fake devices. The fake NCCL adds in the
+// order of the ranks, as virtual ranks do, so the bits are equal. On a GPU, sums of reals can
+// differ.
 #include <gtest/gtest.h>
 
 #include "cts/collective_cases.h"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compiles the device code for the GPUs that are supported, and looks at what registers it takes.
+"""Compiles the device code for all supported GPUs and checks its use of registers.
 
 usage: compile_kernels.py FOLDER HEADER…
   FOLDER   of the device code
-  HEADER…  what the plug-in embeds: all that a program may include
+  HEADER…  the headers that the plug-in embeds: all that a program may include
 
-As the plug-in compiles it: with NVRTC, which needs no GPU. Every program must compile for each
-architecture. A value that a kernel of a program in NO_SPILLS keeps in memory because registers are
-short is an error, but for what KNOWN_SPILLS lists. Ends with 77 where there is no NVRTC.
+It compiles as the plug-in does: with NVRTC, which needs no GPU. Every program must compile for each
+architecture. In a program of NO_SPILLS, a kernel must not spill registers to memory, except as
+KNOWN_SPILLS lists. The exit status is 77 if there is no NVRTC.
 """
 import ctypes
 import os
@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 ARCHITECTURES = ["sm_80", "sm_90a", "sm_100"]
 NO_SPILLS = {"flash", "attention", "norm", "lines", "reduction", "grouped", "convolution", "sort",
              "tiled_attention"}
-# Bytes of a thread: few, beside the 255 registers of these kernels.
+# Spilled bytes of each thread: few compared with the 255 registers of these kernels.
 KNOWN_SPILLS = {("sm_100", f"shw_flash_dkv_{dtype}_128"): 8 for dtype in ("f16", "bf16")}
 LIBRARIES = [folder + name for name in ("libnvrtc.so.13", "libnvrtc.so.12") for folder in ("", "/usr/local/cuda/lib64/")]
 
@@ -38,14 +38,14 @@ def strings(texts):
 
 
 def embedded(headers):
-    """Their texts, and their names as they are included (embed.cmake)."""
+    """Returns the texts of the headers, and the names by which they are included (embed.cmake)."""
     names = [re.sub("^.*/src/(runtime/cuda/plugin/kernels/)?", "", header) for header in headers]
     return strings([pathlib.Path(header).read_text() for header in headers]), strings(names)
 
 
 def compiled(nvrtc, headers, program, architecture):
-    """The messages of one compilation, and whether it succeeded."""
-    options = ["--std=c++17", "--fmad=false",  # as plugin/nvrtc.cc
+    """Returns the messages of one compilation, and whether it succeeded."""
+    options = ["--std=c++17", "--fmad=false",  # the same options as plugin/nvrtc.cc
                f"--gpu-architecture={architecture}", "--ptxas-options=-v"]
     handle, size = ctypes.c_void_p(), ctypes.c_size_t()
     texts, names = headers
@@ -60,7 +60,7 @@ def compiled(nvrtc, headers, program, architecture):
 
 
 def spills(messages, architecture):
-    """How many kernels the messages are about, and those that keep more values in memory than is known, with how many bytes."""
+    """Returns the number of kernels in the messages, and the kernels that spill more than KNOWN_SPILLS, with their bytes."""
     kernels, found, kernel = 0, [], ""
     for line in messages.splitlines():
         if match := re.search(r"Compiling entry function '(\w+)'", line):

@@ -1,6 +1,6 @@
-// Convolutions and their gradients of the CUDA backend against those of the CPU: by plain kernels,
-// and by cuDNN, where it is there and takes what lies as it wants it. Elements are small whole
-// numbers, so that sums are the same in any order.
+// Compares convolutions and their gradients of the CUDA backend with the CPU. The CUDA backend uses
+// plain kernels, or cuDNN if it is installed and supports the operands' layout. Elements are small
+// whole numbers, so that sums are equal in any order.
 #include "cuda/against_cpu.h"
 #include "runtime/cuda/plugin/device.h"
 
@@ -31,8 +31,9 @@ struct Convolution {
   }
 };
 
-// One to three spatial dims; strides, padding and dilation that differ by dim; groups; sizes beyond
-// the tile of a block in rows, columns and depth; places of the input that no result reaches.
+// Cases with one to three spatial dims; strides, padding and dilation that differ by dim; groups;
+// sizes that exceed the tile of a block in rows, columns and depth; and input elements that no
+// result reads.
 const Convolution kConvolutions[] = {
     {{2, 3, 9}, {4, 3, 3}, {2, 4, 7}},
     {{2, 4, 10}, {6, 2, 3}, {2, 6, 5}, {2}, {1}, {1}, 2},
@@ -102,7 +103,8 @@ std::vector<int> cudnn_calls() {
   return calls;
 }
 
-// Operands as cuDNN takes them: a weight without gaps, all else in any order.
+// Operands in layouts that cuDNN supports: the weight has no gaps; the other dims may be in any
+// order.
 struct Tensors {
   Tensors(const Convolution& c, Dtype dtype)
       : input(dtype, c.input, Lie::kReversed),
@@ -131,7 +133,7 @@ void expect_all_four(Device& device, const Convolution& c, Dtype dtype) {
 }
 
 TEST_F(CudaConvolutionTest, CudnnComputesThemWhereItCan) {
-  expect_all_four(*device_, kConvolutions[0], Dtype::kF32);  // opens cuDNN, and compiles programs
+  expect_all_four(*device_, kConvolutions[0], Dtype::kF32);  // opens cuDNN and compiles programs
   const int alive = testing::fake_alive();
   for (const Convolution& c : kConvolutions)
     for (Dtype dtype : {Dtype::kF32, Dtype::kF16, Dtype::kBF16}) {
@@ -154,12 +156,12 @@ TEST_F(CudaConvolutionTest, WhatCudnnDoesNotComputePlainKernelsDo) {
   gaps.fill(cts::whole_numbers(Dtype::kF32));
   shifted.fill(cts::whole_numbers(Dtype::kF32));
   expect_as_on_the_cpu(*device_, "convolution", {&t.input, &gaps}, {&t.out}, c.attrs(), 0);
-  // An address that is no multiple of 16.
+  // The address of `shifted` is no multiple of 16.
   expect_as_on_the_cpu(*device_, "convolution", {&shifted, &t.weight}, {&t.out}, c.attrs(), 0);
   EXPECT_EQ(cudnn_calls(), before);
 }
 
-// Whatever cuDNN refuses, a plan runs.
+// A plan must run even if any of cuDNN's set-up calls fails.
 TEST_F(CudaConvolutionTest, WithoutCudnnPlainKernelsDo) {
   SHW_ON_FAKES_ONLY();
   const std::vector<int> before = cudnn_calls();

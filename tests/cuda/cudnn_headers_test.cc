@@ -1,4 +1,4 @@
-// Our declarations of cuDNN's functions against its headers, where these are installed.
+// Compares our declarations of cuDNN's functions with its headers, if they are installed.
 #include <gtest/gtest.h>
 
 #if __has_include(<cudnn.h>)
@@ -65,7 +65,7 @@ static_assert(int{kCudnnF32} == CUDNN_DATA_FLOAT && int{kCudnnF16} == CUDNN_DATA
               int{kCudnnDeterministic} == CUDNN_DETERMINISTIC &&
               int{kCudnnIdentity} == CUDNN_ACTIVATION_IDENTITY &&
               int{kCudnnPropagateNan} == CUDNN_PROPAGATE_NAN);
-// Which algorithms add up products, in a fixed order (convolution_cudnn.cc).
+// The algorithms that add products in a fixed order (convolution_cudnn.cc).
 static_assert(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM == 0 &&
               CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM == 1 &&
               CUDNN_CONVOLUTION_FWD_ALGO_GEMM == 2 && CUDNN_CONVOLUTION_FWD_ALGO_DIRECT == 3 &&

@@ -1,4 +1,4 @@
-// Random numbers and dropout of the CUDA backend: the bits of the CPU's.
+// Random numbers and dropout of the CUDA backend must have the same bits as on the CPU.
 #include <gtest/gtest.h>
 
 #include "cuda/against_cpu.h"

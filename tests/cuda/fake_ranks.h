@@ -1,4 +1,4 @@
-// Fake devices as the ranks of a job.
+// Uses fake devices as the ranks of a job.
 #pragma once
 #include <chrono>
 
@@ -8,7 +8,7 @@
 
 namespace shw::testing {
 
-// Each rank opens a device of its own, which must work.
+// Each rank opens its own device. Opening must not fail.
 inline runtime::RankBackend fake_ranks(runtime::Timeout timeout = std::chrono::minutes(1)) {
   using runtime::cuda::CudaDevice;
   return {[](int64_t rank) -> std::shared_ptr<runtime::Device> {
@@ -20,7 +20,7 @@ inline runtime::RankBackend fake_ranks(runtime::Timeout timeout = std::chrono::m
           }};
 }
 
-// The same on devices that are opened here, so that a failure is a status.
+// Opens the devices in this call, so that a failure is returned as a status.
 inline Result<runtime::RankBackend> open_fakes(int num_ranks,
                                                runtime::Timeout timeout = std::chrono::minutes(1)) {
   using runtime::cuda::CudaDevice;

@@ -1,4 +1,4 @@
-// What tests tell the fakes (fakes/inject.h).
+// Controls the fakes from tests (fakes/inject.h).
 #pragma once
 #include <dlfcn.h>
 
@@ -10,15 +10,15 @@
 
 namespace shw::testing {
 
-// Suites that need nothing of the fakes run on a GPU where SHW_TEST_GPU is set; it may name a
-// folder in which compiled kernels are kept from case to case.
+// Suites that do not depend on the fakes run on a GPU if SHW_TEST_GPU is set. Its value may be a
+// folder in which compiled kernels are kept between cases.
 inline bool is_on_gpu() { return std::getenv("SHW_TEST_GPU") != nullptr; }
 inline runtime::cuda::Options cuda_options() {
   if (!is_on_gpu()) return {.folder = SHW_FAKES};
   return {.kernel_cache = std::getenv("SHW_TEST_GPU")};
 }
 
-// For tests of what only the fakes can tell or be told.
+// For tests that need injected errors or counts, which only the fakes have.
 #define SHW_ON_FAKES_ONLY() \
   if (::shw::testing::is_on_gpu()) GTEST_SKIP() << "of the fakes"
 
@@ -32,7 +32,7 @@ inline void* fake_function(const char* name) {
   return function;
 }
 
-// As long as it lives, `function` fails with `code` after so many calls that work.
+// During its lifetime `function` fails with `code`, after `after` calls that work.
 class Injected {
  public:
   Injected(const std::string& function, int code, int after = 0) : function_(function) {
@@ -50,7 +50,7 @@ class Injected {
   std::string function_;
 };
 
-// On a GPU nobody counts: 0.
+// On a GPU calls are not counted, and the result is 0.
 inline int fake_calls(const std::string& function) {
   if (is_on_gpu()) return 0;
   return reinterpret_cast<int (*)(const char*)>(fake_function("shw_fake_calls"))(function.c_str());

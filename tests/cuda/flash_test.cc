@@ -1,5 +1,5 @@
-// Attention on tensor cores (kernels/flash.cuh), against the CPU. Weights are rounded to the
-// operands' type there, so that results differ by a few units of it.
+// Compares attention on tensor cores (kernels/flash.cuh) with the CPU. There, attention weights are
+// rounded to the operands' dtype, so results differ by a few units in its last place.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -116,7 +116,7 @@ TEST_F(FlashTest, GivesTheGradientOfABias) {
   }
 }
 
-// Its weights are zero, and so are its gradients.
+// A query that sees no key has zero weights and zero gradients.
 TEST_F(FlashTest, AQueryThatSeesNothing) {
   Window bias(Dtype::kBF16, {70, 1});
   bias.fill([](int64_t i) { return i == 3 ? -std::numeric_limits<double>::infinity() : 0.0; });
@@ -138,7 +138,7 @@ TEST_F(FlashTest, NothingToDo) {
   check({.keys = 0}, Dtype::kBF16);
 }
 
-// Rows with gaps, at odd addresses or of odd widths go to the kernels without tensor cores.
+// Rows with gaps, odd addresses or odd widths are computed by the kernels without tensor cores.
 TEST_F(FlashTest, OtherLayoutsAreRightToo) {
   check({.width = 20, .value_width = 20}, Dtype::kBF16);
   check({.queries = 5, .keys = 6, .width = 136, .value_width = 8}, Dtype::kBF16);

@@ -1,4 +1,5 @@
-// A linear layer in 8-bit floats on the fakes, its weights gathered over NCCL, against the CPU.
+// A linear layer in 8-bit floats on the fakes, with weights gathered over NCCL, compared with the
+// CPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,8 +15,8 @@
 namespace shw::runtime::cuda {
 namespace {
 
-// The scale of the activations is known, so that both backends cast the same numbers. A rank has 16
-// columns or all of them, which cuBLASLt multiplies.
+// The scale of the activations is a constant, so that both backends cast the same numbers. A rank
+// has 16 columns or all of them; cuBLASLt can multiply both.
 constexpr const char* kLayer = R"(
 input param.w: %w : f8e4m3fn[64,64]
 input buffer.s: %s : f32[]

@@ -1,4 +1,4 @@
-// gather and scatter in kernels that are generated for groups of steps.
+// gather and scatter in the kernels that are generated for groups of steps.
 #include <cmath>
 
 #include "cuda/fakes.h"
@@ -42,8 +42,9 @@ TEST_F(CudaFusedLookups, ALossHasTheBitsOfItsSteps) {
       }
 }
 
-// The sum of a row that registers do not keep has roundings of its own (fused_online_test.cc). One
-// shows in a logarithm from 8 to 16 as a millionth, and again in the difference to it.
+// A row that does not fit in registers has a sum with other roundings (fused_online_test.cc). In a
+// logarithm between 8 and 16 one rounding is a relative error of about a millionth. The difference
+// from the logarithm has it again.
 TEST_F(CudaFusedLookups, ALossOfLongRowsIsThatOfItsSteps) {
   for (const int64_t columns : {1024, 1001}) {
     const auto plan = loss_plan({Dtype::kF32, Dtype::kI64, 64, columns});
@@ -68,8 +69,8 @@ TEST_F(CudaFusedLookups, LinesNeedNotBeTheLastDim) {
     }
 }
 
-// A row that is 0 but at one place is not walked. Of others, each element counts; some scales are
-// 1/0.
+// In some rows all elements but one are 0, and the kernel does not loop over them. In the other
+// rows each element counts. Some scales are 1/0.
 TEST_F(CudaFusedLookups, ReductionsOfRowsThatDifferAtOnePlace) {
   for (const char* reduction : {"sum", "mean", "amax"})
     for (const double fill : {0.0, -0.5}) {
@@ -78,13 +79,14 @@ TEST_F(CudaFusedLookups, ReductionsOfRowsThatDifferAtOnePlace) {
     }
 }
 
-// A rank reads 0 where another one has the element, and writes nothing there.
+// For an element that another rank has, this rank reads 0 and writes nothing.
 TEST_F(CudaFusedLookups, PiecesKnowWhereTheyLie) {
   expect_same_bits(
       halves_plan(), [](int64_t row) { return static_cast<double>(row * 37 % 1024); }, backend());
 }
 
-// Other steps of these plans are a launch each, but for copies that the driver does.
+// Each group must be one launch. Every other step of these plans is one launch, too, except copies,
+// which the driver does.
 TEST_F(CudaFusedLookups, TheGroupsAreOneLaunchEach) {
   SHW_ON_FAKES_ONLY();
   const auto expect_launches = [&](const Plan& plan, const Labels& labels, int copies) {
@@ -99,7 +101,7 @@ TEST_F(CudaFusedLookups, TheGroupsAreOneLaunchEach) {
   expect_launches(*loss_plan({}), class_of, 1);
 }
 
-// Also where nobody reads what is written there.
+// The error is reported even if no step reads what the bad index writes.
 TEST_F(CudaFusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
   const auto expect_named = [&](const std::shared_ptr<const Plan>& plan, const Labels& labels,
                                 const std::string& kernel, const std::string& says) {
@@ -114,7 +116,7 @@ TEST_F(CudaFusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
   };
   expect_named(loss_plan({}), only(17, 1024), "gather", "index 1024 into a table of 1024 rows");
   expect_named(loss_plan({}), only(17, -1), "gather", "index -1 into a table of 1024 rows");
-  // Of a line of the half that is not read, and read by nobody else.
+  // The bad index is in a line of the half of `written` that no step reads.
   ProgramBuilder b({{"a", 1}});
   const TensorType whole = row_major(Dtype::kF32, {64, 8, 64});
   const ValueId x = b.input("x", Dtype::kF32, whole.shape, Layout{}),
@@ -129,7 +131,7 @@ TEST_F(CudaFusedLookups, AnIndexThatDoesNotExistIsAnErrorOfItsStep) {
   expect_named(plan, only(63, -100), "scatter", "index -100 into a table of 8 rows");
 }
 
-// Of a vocabulary of 128256 words.
+// The loss has a vocabulary of 128256 words.
 TEST_F(CudaFusedLookups, NvrtcCompilesTheKernelsOfALoss) {
   const auto plan = in_groups(*loss_plan({Dtype::kBF16, Dtype::kI64, 4096, 128256}));
   const std::vector<std::string> sources = group_runs::sources_of(plan->program);

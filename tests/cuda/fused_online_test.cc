@@ -1,4 +1,5 @@
-// Sums that are had while a row is walked for its maximum: of rows that registers do not keep.
+// Sums that are computed in the same pass as the row's maximum ("online"), for rows that do not fit
+// in registers.
 #include <cmath>
 #include <limits>
 
@@ -12,13 +13,13 @@ namespace {
 using namespace shw::testing;
 
 constexpr int64_t kRows = 48;
-// 32 turns of a block and more.
+// A block needs more than 32 turns for a row.
 int64_t columns() { return is_on_gpu() ? 16387 : 1027; }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Element `i` of a row of so many: rows in which the maximum comes first, last, or grows all the
-// time, and rows with numbers that are none.
+// Element `i` of a row of `n` elements. In some rows the maximum is first, in some last, and in
+// some it grows all the time. Others contain infinities and NaN.
 double element(int64_t row, int64_t i, int64_t n) {
   const double x = static_cast<double>((i * 7919 + row * 31) % 1009) / 60.0 - 8.0;
   switch (row % 12) {
@@ -50,7 +51,7 @@ double element(int64_t row, int64_t i, int64_t n) {
 struct Softmax {
   std::vector<double> most, sum, result;
 };
-// amax, sub, exp, sum and div of each row.
+// Computes amax, sub, exp, sum and div of each row.
 Softmax softmax(bool fuse) {
   ProgramBuilder b({{"a", 1}});
   const TensorType whole = row_major(Dtype::kF32, {kRows, columns()}),
@@ -79,7 +80,7 @@ Softmax softmax(bool fuse) {
   return {values_of((*results)[0]), values_of((*results)[1]), values_of((*results)[2])};
 }
 
-// Numbers below the smallest normal ones have no relative rounding: a step there is kStep.
+// Subnormal numbers have an absolute rounding error, whose unit is kStep.
 void expect_near(double given, double expected, double relative, const std::string& what) {
   constexpr double kStep = std::numeric_limits<float>::denorm_min();
   if (std::isnan(expected))
@@ -91,7 +92,7 @@ void expect_near(double given, double expected, double relative, const std::stri
         << what;
 }
 
-// The sum has another rounding for each time that the maximum grows.
+// Each time the maximum grows, the sum is scaled, which adds one rounding.
 TEST(CudaFusedOnline, ASoftmaxIsThatOfItsSteps) {
   constexpr double kRounding = 1.2e-7;
   const Softmax together = softmax(true), alone = softmax(false);

@@ -1,5 +1,5 @@
-// Packs in generated kernels: what lies side by side moves several elements at a time, and all else
-// element by element, with the bits of the steps one by one.
+// Packs in generated kernels: contiguous elements are moved several at a time, others one by one.
+// The bits must equal those of the steps run one by one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using testing::ProgramBuilder;
 
-// The text of the only kernel of a plan.
+// The source of the only kernel of a plan.
 std::string kernel_of(const std::shared_ptr<const Plan>& plan) {
   const auto texts = sources_of(testing::in_groups(*plan)->program);
   EXPECT_EQ(texts.size(), 1u);
@@ -32,7 +32,7 @@ int count_of(const std::string& part, const std::string& text) {
   return count;
 }
 
-// (x + y) · exp(x), which all are of one dtype.
+// (x + y) · exp(x), all in one dtype.
 std::shared_ptr<const Plan> product_plan(Dtype dtype, const Dims& shape) {
   ProgramBuilder b({{"a", 1}});
   const TensorType type = row_major(dtype, shape);
@@ -61,7 +61,8 @@ TEST(CudaPacks, SizesNeedNotBeMultiples) {
   EXPECT_EQ(count_of("pack<4, 4>", kernel_of(product_plan(Dtype::kBF16, {126, 134}))), 3);
 }
 
-// Windows that begin at an odd element, that have gaps, or whose neighbours are apart.
+// Windows that begin at an odd element, have gaps, or whose adjacent elements are not adjacent in
+// memory.
 TEST(CudaPacks, WindowsThatAreNotAlignedAreReadByElements) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{512, 64}, part{512, 32};
@@ -105,7 +106,7 @@ TEST(CudaPacks, WhatUnitsShareIsReadOnce) {
   expect_launches(expect_same_bits(plan), 1);
 }
 
-// Rows of 6 are no packs of 4: places in them are found for each element.
+// A row of 6 elements is no multiple of a pack of 4, so positions are computed for each element.
 TEST(CudaPacks, RowsMayBeNarrowerThanPacks) {
   for (const int64_t columns : {6, 2, 12}) {
     ProgramBuilder b({{"a", 1}});
@@ -120,7 +121,7 @@ TEST(CudaPacks, RowsMayBeNarrowerThanPacks) {
   }
 }
 
-// Truth, whole numbers and floats of several widths in one kernel.
+// Truth values, whole numbers and floats of several widths in one kernel.
 TEST(CudaPacks, DtypesMayDiffer) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{1024, 24};
@@ -142,7 +143,8 @@ TEST(CudaPacks, DtypesMayDiffer) {
   expect_launches(expect_same_bits(plan), 1);
 }
 
-// Pairs of f32 are complex numbers, of bf16 elements that are read four pairs at a time.
+// Complex numbers are pairs of f32. They are computed from bf16 elements, of which four pairs are
+// read at a time.
 TEST(CudaPacks, PairsLieInPacks) {
   ProgramBuilder b({{"a", 1}});
   const Dims reals{1024, 64}, pairs{1024, 32};
@@ -163,7 +165,7 @@ TEST(CudaPacks, PairsLieInPacks) {
   expect_launches(expect_same_bits(plan), 1);
 }
 
-// Halves of rows swapped: a pack lies in one of them, unless they are cut within packs.
+// The halves of rows are swapped. A pack lies in one half unless the cut is within a pack.
 TEST(CudaPacks, PartsAreChosenForAPackAtOnce) {
   for (const int64_t first : {16, 8, 6, 1}) {
     ProgramBuilder b({{"a", 1}});
@@ -180,7 +182,7 @@ TEST(CudaPacks, PartsAreChosenForAPackAtOnce) {
         b.compute("cat", {negative, view(0, first)}, row_major(Dtype::kBF16, whole),
                   with(AttrKey::kDim, int64_t{-1}));
     const ValueId out = b.compute("mul", {swapped, c}, row_major(Dtype::kBF16, whole));
-    // Along a dim before the last one, packs are whole, however it is cut.
+    // A cut along a dim before the last one never divides a pack.
     Attrs rows = with(AttrKey::kDim, int64_t{1});
     rows.set(AttrKey::kStart, int64_t{1});
     rows.set(AttrKey::kEnd, int64_t{3});
@@ -196,7 +198,8 @@ TEST(CudaPacks, PartsAreChosenForAPackAtOnce) {
   }
 }
 
-// A window of an input of its own: permuted dims, broadcast ones, gaps, and a begin at any element.
+// An operand that is a window of its own input, with permuted dims, broadcast dims, gaps, or an
+// offset.
 ValueId random_operand(ProgramBuilder& b, const Dims& shape, Dtype dtype, std::mt19937& random) {
   const auto one_in = [&](unsigned n) { return random() % n == 0; };
   std::vector<size_t> order(shape.size());
@@ -229,7 +232,7 @@ TEST(CudaPacks, WindowsOfAllKindsHaveTheSameBits) {
     ValueId x = random_operand(b, shape, dtype, random);
     for (const char* op : {"mul", "add", "sub"})
       x = b.compute(op, {x, random_operand(b, shape, dtype, random)}, type);
-    // Part of it beside something else, along any dim.
+    // Concatenates x with another operand along any dim.
     const size_t dim = random() % 3;
     const int64_t cut = 1 + static_cast<int64_t>(random() % 16);
     Dims part = shape, sum = shape;
@@ -253,7 +256,7 @@ TEST(CudaPacks, WindowsOfAllKindsHaveTheSameBits) {
   EXPECT_GT(in_packs, 20);
 }
 
-// A row's deviation from its mean, with what the row's elements are read again for.
+// A row's deviation from its mean, and results for which the row's elements are read again.
 std::shared_ptr<const Plan> deviation_plan(Dtype dtype, int64_t columns) {
   ProgramBuilder b({{"a", 1}});
   const int64_t rows = std::max<int64_t>(64, 65536 / columns);
@@ -269,8 +272,9 @@ std::shared_ptr<const Plan> deviation_plan(Dtype dtype, int64_t columns) {
   b.output("out", out, whole, Layout{});
   return b.finish();
 }
-// Blocks of these fakes have 16 threads: rows of less than a pack for each, of turns that are not
-// full, that registers do not keep, and that twice the threads work on.
+// Blocks of these fakes have 16 threads. The cases are rows with less than one pack for each
+// thread, rows whose last turn is not full, rows that do not fit in registers, and rows for which
+// the block has twice the threads.
 TEST(CudaPacks, RowsOfAnyLength) {
   for (const int64_t columns : {64, 72, 200, 250, 255, 512, 1000, 4096, 10008})
     for (const Dtype dtype : {Dtype::kBF16, Dtype::kF32}) {
@@ -285,7 +289,7 @@ TEST(CudaPacks, ARowOfPacksKeepsThemInRegisters) {
   EXPECT_EQ(count_of("turn < 1;", text), 3) << text;
 }
 
-// A caller's memory is aligned to its elements alone.
+// A caller's memory need only be aligned to its elements.
 TEST(CudaPacks, ACallersMemoryMayBeginAnywhere) {
   const auto plan = testing::in_groups(*product_plan(Dtype::kBF16, {128, 128}));
   const auto opened = CudaDevice::open(testing::cuda_options());

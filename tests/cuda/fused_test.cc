@@ -1,4 +1,5 @@
-// Groups of steps as generated kernels: the bits of the steps one by one, in fewer launches.
+// Groups of steps as generated kernels. They must give the same bits as the steps one by one, in
+// fewer launches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ using testing::make_tensor;
 using testing::ProgramBuilder;
 using testing::view_of;
 
-// A residual and its norm, in bf16 with sums in f32.
+// A residual addition and its norm, in bf16 with sums in f32.
 std::shared_ptr<const Plan> norm_plan(int64_t columns) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{4, 32, columns}, row{4, 32, 1};
@@ -51,12 +52,12 @@ std::shared_ptr<const Plan> norm_plan(int64_t columns) {
 TEST(CudaFused, ANormWithItsResidualIsOneLaunch) {
   expect_launches(expect_same_bits(norm_plan(256)), 1);
 }
-// Threads that have nothing to do in the last turn.
+// In the last turn of a row, some threads have no element.
 TEST(CudaFused, RowsNeedNotFillTheirBlocks) {
   expect_launches(expect_same_bits(norm_plan(251)), 1);
 }
 
-// Activations scaled and cast to 8-bit floats, and such floats read again.
+// Scales activations and casts them to 8-bit floats, and reads such floats again.
 TEST(CudaFused, CastsToAndFromFloat8AreOneLaunch) {
   for (Dtype dtype : {Dtype::kF8E4M3, Dtype::kF8E5M2}) {
     ProgramBuilder b({{"a", 1}});
@@ -75,7 +76,8 @@ TEST(CudaFused, CastsToAndFromFloat8AreOneLaunch) {
   }
 }
 
-// Rotary embedding of grouped queries: pairs of f32 are complex numbers, and keys are repeated.
+// Rotary embedding with grouped queries: pairs of f32 are viewed as complex numbers, and keys are
+// repeated.
 TEST(CudaFused, PairsAndRepeatedHeadsAreOneLaunch) {
   ProgramBuilder b({{"a", 1}});
   const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
@@ -98,7 +100,7 @@ TEST(CudaFused, PairsAndRepeatedHeadsAreOneLaunch) {
   expect_launches(expect_same_bits(b.finish()), 1);
 }
 
-// Half of each row negated and swapped with the other half, of a transposed window.
+// Half of each row is negated and swapped with the other half. The input is a transposed window.
 TEST(CudaFused, WindowsWithGapsAndPartsOfRowsAreOneLaunch) {
   ProgramBuilder b({{"a", 1}});
   const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
@@ -112,7 +114,7 @@ TEST(CudaFused, WindowsWithGapsAndPartsOfRowsAreOneLaunch) {
   const ValueId swapped = b.compute("cat", {last, b.view(x, {half, strides, Dtype::kF32})},
                                     f32(heads), with(AttrKey::kDim, int64_t{-1}));
   const ValueId sum = b.compute("add", {turned, swapped}, f32(heads));
-  // Of what the group has computed, its second half in place of the first.
+  // Puts the second half of a result of the group in place of the first half.
   Attrs scatter = with(AttrKey::kDim, int64_t{3});
   scatter.set(AttrKey::kStart, int64_t{8});
   scatter.set(AttrKey::kEnd, int64_t{24});
@@ -122,8 +124,8 @@ TEST(CudaFused, WindowsWithGapsAndPartsOfRowsAreOneLaunch) {
   expect_launches(expect_same_bits(b.finish()), 1);
 }
 
-// Sums over few elements and over a dim before others take a thread a result, integers wrap, and
-// what is not real or not a number is treated as by the single kernels.
+// One thread computes each sum over few elements, or over a dim before others. Integers wrap.
+// Complex values, truth values and NaN are treated as in the single kernels.
 TEST(CudaFused, SmallSumsTruthAndWholeNumbersAreOneLaunch) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{64, 16, 4, 8}, kept{64, 16, 1, 8};
@@ -146,7 +148,7 @@ TEST(CudaFused, SmallSumsTruthAndWholeNumbersAreOneLaunch) {
   expect_launches(expect_same_bits(b.finish()), 1);
 }
 
-// Whether what only the group's steps see has memory.
+// Whether values that only the group's steps use have memory.
 bool has_memory(const Plan& plan, bool fuse) {
   auto device = CudaDevice::open(testing::cuda_options());
   EXPECT_TRUE(device.ok()) << device.status().message();
@@ -156,8 +158,8 @@ bool has_memory(const Plan& plan, bool fuse) {
   return kernels->group_bytes(plan.program) > 0;
 }
 
-// A variance has no generated kernel: the steps before it and after it are launches of their own,
-// and what they hand to each other lies in memory.
+// There is no generated kernel for a variance. So the steps before it and after it are separate
+// launches and pass their values through memory.
 TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{64, 256}, row{64, 1};
@@ -174,7 +176,7 @@ TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
   EXPECT_TRUE(has_memory(*testing::in_groups(*plan), true));
 }
 
-// Rows of two lengths take two kernels; neither hands the other anything.
+// Rows of two lengths need two kernels. Neither passes a value to the other.
 TEST(CudaFused, WhatOneLaunchHasToItselfHasNoMemory) {
   ProgramBuilder b({{"a", 1}});
   const Dims rows{64, 256}, row{64, 1}, longer{64, 1024};
@@ -194,8 +196,9 @@ TEST(CudaFused, WhatOneLaunchHasToItselfHasNoMemory) {
   EXPECT_TRUE(has_memory(*together, false));
 }
 
-// What one kernel leaves may lie where another, which reads it, leaves something else: then these
-// elements are not those that the same thread has read.
+// The output of one kernel may share memory with an output of another kernel that reads it. Here
+// that must not happen, since a thread would overwrite elements that another thread has yet to
+// read.
 TEST(CudaFused, WhatIsReadIsNotOverwritten) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{64, 256}, row{64, 1}, half{64, 128};
@@ -214,7 +217,7 @@ TEST(CudaFused, WhatIsReadIsNotOverwritten) {
   expect_same_bits(b.finish());
 }
 
-// An update in place reads each element before it writes it.
+// An in-place update reads each element before it writes it.
 TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{128, 256};
@@ -225,7 +228,7 @@ TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
   const ValueId moved = b.compute("sub", {w, step}, f32(whole));
   Program& p = b.program();
   p.steps.back().in_place = 0;
-  IndexVec<StorageId, ProgramStorage> others;  // its own storage is the last one
+  IndexVec<StorageId, ProgramStorage> others;  // the update's own storage is the last one
   for (uint32_t s = 0; s + 1 < p.storages.size(); ++s) others.push_back(p.storages[StorageId{s}]);
   p.storages = others;
   p.values[moved] = p.values[w];
@@ -236,7 +239,8 @@ TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
   expect_launches(expect_same_bits(b.finish()), 1);
 }
 
-// Whatever fails while a kernel is generated or launched, the message names the group's first step.
+// Whichever call fails while a kernel is generated or launched, the message names the group's first
+// step.
 TEST(CudaFused, AFailureOfAnyCallNamesTheStep) {
   SHW_ON_FAKES_ONLY();
   const auto plan = testing::in_groups(*norm_plan(256));
@@ -280,7 +284,7 @@ std::shared_ptr<const Plan> llama_plan() {
   return planned("llama_tiny_2x4.graph.pre.json.gz", options);
 }
 
-// The program up to before its attention number `n`.
+// The part of the program before its attention number `n`.
 std::shared_ptr<const Plan> up_to_attention(const Plan& plan, int n) {
   auto part = std::make_shared<Plan>(plan);
   Program& p = part->program;
@@ -291,7 +295,7 @@ std::shared_ptr<const Plan> up_to_attention(const Plan& plan, int n) {
   return part;
 }
 
-// From one attention to the next: what a layer launches, forward.
+// Counts the forward launches between two attentions, which is one layer.
 TEST(CudaFused, ALayerOfLlamaIsAtMostFourteenLaunches) {
   SHW_ON_FAKES_ONLY();
   const auto plan = llama_plan();
@@ -308,7 +312,7 @@ TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
     EXPECT_EQ(together.results[i].data, alone.results[i].data)
         << plan->program.output(plan->program.entries[0], i).name;
   EXPECT_LE(together.launches, alone.launches / 2);  // 0 on a GPU
-  // All of it as one CUDA graph.
+  // The whole run as one CUDA graph.
   const int graphs = fake_calls("cuGraphLaunch");
   const Ran captured = run(plan, true, true);
   EXPECT_EQ(fake_calls("cuGraphLaunch") - graphs, testing::is_on_gpu() ? 0 : 1);
@@ -317,8 +321,8 @@ TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
     EXPECT_EQ(captured.results[i].data, alone.results[i].data) << "output " << i;
 }
 
-// Every group of LLaMA-3 8B on 64 GPUs is one kernel, which the real compiler takes, where it is
-// installed: it needs no GPU.
+// Each group of LLaMA-3 8B on 64 GPUs is one kernel, and the real compiler accepts it. The compiler
+// needs no GPU; the test is skipped if it is not installed.
 TEST(CudaFused, NvrtcCompilesTheKernelsOfLlama) {
   CompileOptions options;
   options.mesh = "dp=8,tp=8";

@@ -1,5 +1,5 @@
-// Collectives in CUDA graphs: the bits of eager runs, watched at every launch, ended by time-outs
-// and aborts, and captured anew after them.
+// Collectives in CUDA graphs. They give the same bits as eager runs and are watched at every
+// launch. Time-outs and aborts end them, and afterwards the graph is captured anew.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
 
-// Four ranks as 2 x 2: collectives of every kind, in groups of one mesh dim and of both, on streams
-// of their own that events join, and compute.
+// A plan for four ranks (2 x 2). It has compute steps and collectives of every kind, in groups of
+// one mesh dim and of both, on several streams that events join.
 std::shared_ptr<const Plan> plan_of_all_kinds() {
   ProgramBuilder b({{"a", 2}, {"b", 2}});
   const Layout rows = *parse_layout("S(0)S(0)", 2);
@@ -47,7 +47,7 @@ std::unique_ptr<VirtualRanks> make_ranks(const std::shared_ptr<const Plan>& plan
                                          Timeout timeout = std::chrono::minutes(1)) {
   ExecutorOptions options;
   options.graphs = graphs;
-  options.time_limit = std::chrono::seconds(20);  // nothing may hang
+  options.time_limit = std::chrono::seconds(20);  // so that a hang fails
   auto made = VirtualRanks::create(plan, options, fake_ranks(timeout));
   EXPECT_TRUE(made.ok()) << made.status().message();
   return made.ok() ? std::move(*made) : nullptr;
@@ -82,7 +82,7 @@ TEST(CudaGraphCollectives, OfEveryKindArePartOfTheGraph) {
   EXPECT_EQ(fake_leaks(), leaks);
 }
 
-// A rank does not come to its run: the others see a time-out that names the collective.
+// One rank does not start its run. The others must report a time-out that names the collective.
 TEST(CudaGraphCollectives, ThatNobodyJoinsTimeOut) {
   const auto plan = plan_of_all_kinds();
   const auto eager = make_ranks(plan, false);
@@ -118,7 +118,7 @@ TEST(CudaGraphCollectives, AnAbortEndsTheGraphAndAResetCapturesItAgain) {
   for (const char* call : {"cuGraphLaunch", "ncclReduceScatter"}) {
     SCOPED_TRACE(call);
     {
-      const Injected fault(call, 999, 2);  // not of the first rank
+      const Injected fault(call, 999, 2);  // not in the first rank's call
       Status status;
       for (int64_t seed = 0; seed < 3 && status.ok(); ++seed) status = run(*ranks, seed).status();
       EXPECT_FALSE(status.ok());
@@ -128,7 +128,7 @@ TEST(CudaGraphCollectives, AnAbortEndsTheGraphAndAResetCapturesItAgain) {
   }
 }
 
-// A device that is lost in the middle of a replay.
+// The device is lost in the middle of a graph launch.
 TEST(CudaGraphCollectives, ADeviceLostInAGraphEndsTheJob) {
   const auto ranks = make_ranks(plan_of_all_kinds(), true);
   ASSERT_TRUE(run(*ranks, 0).ok());
@@ -136,7 +136,7 @@ TEST(CudaGraphCollectives, ADeviceLostInAGraphEndsTheJob) {
   EXPECT_FALSE(run(*ranks, 0).ok());
 }
 
-// Two ranks of a job, without an executor.
+// The channels and streams of two ranks of a job, without an executor.
 class TwoRanks {
  public:
   explicit TwoRanks(Timeout timeout) {
@@ -174,7 +174,8 @@ class TwoRanks {
   void* buffers_[2][3] = {};
 };
 
-// A graph may have more collectives than an error lists. It lists those about the one that stands.
+// A graph may have more collectives than an error message can list. The message lists those around
+// the collective that does not complete.
 TEST(CudaGraphCollectives, ATimeOutNamesTheCollectiveThatStands) {
   TwoRanks ranks(std::chrono::milliseconds(200));
   ASSERT_TRUE(ranks.stream(0).begin_capture().ok());
@@ -192,14 +193,16 @@ TEST(CudaGraphCollectives, ATimeOutNamesTheCollectiveThatStands) {
   EXPECT_FALSE((*graph)->is_usable());
 }
 
-// An abort while a capture holds collectives waits for that capture, which waits for nobody.
+// An abort during a capture with collectives waits until the capture ends. The capture does not
+// wait for anything.
 TEST(CudaGraphCollectives, AnAbortDuringACaptureRefusesTheGraph) {
   TwoRanks ranks(std::chrono::minutes(1));
   ASSERT_TRUE(ranks.stream(0).begin_capture().ok());
   ranks.launch(0, 2);
   ranks.provider(0).abort(Status(Code::kInternal, "broke"));
   while (ranks.provider(0).async_status().ok()) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until the abort waits
+  // gives the abort time to begin its wait
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto graph = ranks.stream(0).end_capture();
   EXPECT_EQ(graph.status().code(), Code::kAborted) << graph.status().message();
   EXPECT_NE(graph.status().message().find("broke"), std::string::npos) << graph.status().message();

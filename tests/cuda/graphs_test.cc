@@ -1,5 +1,5 @@
-// Executors that launch CUDA graphs: the bits of eager runs, in fewer launches, whatever changes
-// between runs, and whatever fails.
+// Executors that launch CUDA graphs. They give the same bits as eager runs in fewer launches,
+// whatever changes between runs and whichever call fails.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
 
-// Four launches on one rank.
+// A plan of four launches on one rank.
 std::shared_ptr<const Plan> plan_of_one() {
   ProgramBuilder b({{"a", 1}});
   const TensorType f32 = row_major(Dtype::kF32, {4, 4});
@@ -39,7 +39,7 @@ std::shared_ptr<const Plan> plan_of_one() {
   return b.finish();
 }
 
-// On two ranks: two launches, a collective, two launches.
+// A plan for two ranks: two launches, a collective, and two launches.
 std::shared_ptr<const Plan> plan_of_two() {
   ProgramBuilder b({{"a", 2}});
   const Layout rows = *parse_layout("S(0)", 1), same = *parse_layout("R", 1);
@@ -55,7 +55,8 @@ std::shared_ptr<const Plan> plan_of_two() {
   return b.finish();
 }
 
-// A result waits in host memory: two more streams, ordered by events, and no collective.
+// A plan that keeps a result in host memory. It has two more streams, ordered by events, and no
+// collective.
 std::shared_ptr<const Plan> plan_with_host_memory() {
   ProgramBuilder b({{"a", 1}});
   const TensorType f32 = row_major(Dtype::kF32, {4, 4});
@@ -94,7 +95,7 @@ Job make_job(const std::shared_ptr<const Plan>& plan, int ranks, bool graphs,
   ExecutorOptions options;
   options.graphs = graphs;
   options.max_in_flight = max_in_flight;
-  options.time_limit = std::chrono::seconds(20);  // nothing may hang
+  options.time_limit = std::chrono::seconds(20);  // so that a hang fails
   auto made = VirtualRanks::create(plan, options, *fakes);
   if (!made.ok()) return {plan, nullptr, made.status()};
   return {plan, std::move(*made), {}};
@@ -171,7 +172,8 @@ class OneRank {
   const BufferRef w_ = buffer(1);
 };
 
-// Pointers of inputs and outputs that stay are not captured again; others are, into the same graph.
+// If the pointers of inputs and outputs stay the same, the executor does not capture again. If they
+// change, it captures again and updates the same graph.
 TEST(CudaGraphs, WhatChangesIsCapturedAgain) {
   OneRank rank;
   const BufferRef first = rank.buffer(2), second = rank.buffer(3), z = rank.buffer(0),
@@ -205,7 +207,7 @@ TEST(CudaGraphs, AChangeThatFailsIsAnErrorOfTheRun) {
   EXPECT_EQ(rank.result(x, other), want);
 }
 
-// A launch that fails while the graph is captured leaves no graph without it.
+// A launch that fails during the capture must not leave a graph that lacks this launch.
 TEST(CudaGraphs, ALaunchThatFailsInACaptureNamesItsStep) {
   OneRank rank;
   const BufferRef x = rank.buffer(2), z = rank.buffer(0), other = rank.buffer(0);
@@ -236,8 +238,8 @@ TEST(CudaGraphs, ADeviceWithoutGraphsRefusesThem) {
       << status.message();
 }
 
-// Each call in turn fails, sooner or later: the job ends with an error, works again once it is
-// reset, with the right bits, and nothing is leaked.
+// Each call fails in turn, at different times. The job must end with an error and leak nothing.
+// After a reset it must work again with the right bits.
 TEST(CudaGraphs, AFailureOfAnyCallEndsTheJobAndIsForgotten) {
   const int leaks = fake_leaks();
   for (const int ranks : {1, 2}) {

@@ -1,4 +1,4 @@
-// Runs plans whose steps are in groups, and the same steps one by one.
+// Runs plans whose steps are in groups, and compares them with the same steps run one by one.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,21 +13,22 @@
 namespace shw::runtime::cuda::group_runs {
 
 Attrs with(AttrKey key, AttrValue value);
-Attrs along(std::vector<int64_t> dims);  // and the dims stay, with one element
+Attrs along(std::vector<int64_t> dims);  // reduces `dims` and keeps them with size 1
 
 struct Ran {
   std::vector<HostTensor> results;
-  int launches = 0;  // of one run
+  int launches = 0;  // kernel launches in one run
 };
 Ran run(const std::shared_ptr<const Plan>& plan, bool fuse, bool graphs = false);
-// Gives what ran in groups.
+// Returns the run with groups.
 Ran expect_same_bits(const std::shared_ptr<const Plan>& plan);
 void expect_launches(const Ran& ran, int launches);
 
-// The source of each group of a program, as a GPU gets it.
+// The source of each group of a program, as it is compiled for a GPU.
 std::vector<std::string> sources_of(const Program& program);
-// By the real compiler, which needs no GPU; each for one of several architectures, as compiling
-// takes a second. Skips where NVRTC is missing.
+// Compiles the sources with the real NVRTC, which needs no GPU. Each source is compiled for only
+// one of several architectures, since one compilation takes a second. Skips the test if NVRTC is
+// missing.
 void expect_to_compile(const std::vector<std::string>& sources);
 
 }  // namespace shw::runtime::cuda::group_runs

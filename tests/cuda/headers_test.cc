@@ -1,5 +1,5 @@
-// Our declarations of NVIDIA's functions against NVIDIA's headers, where these are installed: the
-// compiler compares them.
+// Compares our declarations of NVIDIA's functions with NVIDIA's headers at compile time, if they
+// are installed.
 #include <gtest/gtest.h>
 
 #if __has_include( \
@@ -8,7 +8,7 @@
 #include <cuda.h>
 #include <nccl.h>
 #include <nvrtc.h>
-// Last: the headers above define names of functions as macros with their versions.
+// Included last, since the headers above define function names as macros with a version suffix.
 #include "cuda/alike.h"
 #include "runtime/cuda/plugin/cublaslt.h"
 #include "runtime/cuda/plugin/driver.h"

@@ -1,5 +1,5 @@
-// Kernels of the CUDA backend whose elements index tensors choose, or that depend on their place,
-// against those of the CPU.
+// Compares kernels of the CUDA backend with the CPU: those whose elements index tensors select, and
+// those whose elements depend on their position.
 #include <limits>
 
 #include "cuda/against_cpu.h"
@@ -22,7 +22,7 @@ Attrs dim_attr(int64_t dim) {
   return attrs;
 }
 
-// Numbers below `bound`, many of them more than once.
+// Numbers below `bound`, many of which occur more than once.
 std::function<cts::Number(int64_t)> below(int64_t bound) {
   return [bound](int64_t i) { return static_cast<double>((i * 7 + i * i / 3) % bound); };
 }
@@ -80,7 +80,7 @@ TEST_F(CudaIndexingTest, AMaximumKeepsNan) {
   }
 }
 
-// Sums of fractions tell whether elements are added in the CPU's order.
+// Sums of fractions show whether elements are added in the CPU's order.
 TEST_F(CudaIndexingTest, SumsHaveTheOrderOfTheCpu) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16}) {
     Window x(dtype, {3, 4}), indices(Dtype::kI64, {50, 4}), src(dtype, {50, 4}), out(dtype, {3, 4});
@@ -104,7 +104,8 @@ TEST_F(CudaIndexingTest, SeveralIndexTensorsAgreeWithTheCpu) {
         values(dtype, {2, 6});
     x.fill(cts::whole_numbers(dtype));
     values.fill(cts::whole_numbers(dtype, 3));
-    a.fill([](int64_t i) { return static_cast<double>(i - 2); });  // some count from the end
+    // negative indices count from the end
+    a.fill([](int64_t i) { return static_cast<double>(i - 2); });
     b.fill(below(4));
     Attrs second, first_and_third;
     second.set(AttrKey::kDims, std::vector<int64_t>{1});
@@ -129,7 +130,7 @@ TEST_F(CudaIndexingTest, NothingToDo) {
   expect_as_on_the_cpu(*device_, "index_put", {&x, &no_values, &none}, {&whole});
 }
 
-// An index that does not exist is an error of the step; the device goes on.
+// An index out of range is an error of the step. The device stays usable.
 TEST_F(CudaIndexingTest, BadIndicesAreReported) {
   Window x(Dtype::kF32, {3, 2}), rows(Dtype::kI64, {2}), out(Dtype::kF32, {2, 2}),
       put(Dtype::kF32, {3, 2});

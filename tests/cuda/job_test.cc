@@ -1,4 +1,5 @@
-// Whole jobs on the fakes: LLaMA against the CPU, faults at every call, ranks that do not come.
+// Whole jobs on the fakes: LLaMA compared with the CPU, faults at every call, and ranks that do not
+// join.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -29,15 +30,16 @@ using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
 
-// A training step of LLaMA on eight ranks, as the planner made it; in the second plan results of
-// the forward pass wait in host memory. Sums are added in another order than on the CPU, so the
-// results agree within the rounding of f32, not to the bit.
+// A planned training step of LLaMA on eight ranks. In the second plan some results of the forward
+// pass are kept in host memory. In the third plan scratch may use the memory of outputs. Sums are
+// added in another order than on the CPU, so the results agree within the rounding of f32, not to
+// the bit.
 class CudaTrainingStep : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Plans, CudaTrainingStep,
                          ::testing::Values("llama_tiny_2x4", "llama_tiny_host_2x4",
                                            "llama_tiny_2x4 lent"));
 
-// With scratch in the memory of outputs.
+// Plans the memory again, with scratch in the memory of outputs.
 Status lend_outputs(Plan& plan) {
   static constexpr const PassDef* kAgain[] = {&kPlanMemory};
   Monitor monitor;
@@ -64,7 +66,7 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
   std::vector<HostTensorView> views;
   for (PortId id : entry.inputs) {
     const Port& port = plan->program.ports[id];
-    const bool whole = port.global.dtype == Dtype::kI64;  // tokens
+    const bool whole = port.global.dtype == Dtype::kI64;  // tokens are whole numbers
     inputs.push_back(make_tensor(port.global.dtype, port.global.shape, [&](int64_t i) {
       return whole ? static_cast<double>(i % 7) : small_integer(i) / 8;
     }));
@@ -86,7 +88,7 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
         EXPECT_TRUE((*got)[i].data == first[i].data) << output << " differs between two runs";
         continue;
       }
-      if ((*want)[i].data.empty()) continue;  // a port without a value
+      if ((*want)[i].data.empty()) continue;  // this port has no value
       const TensorType& type = (*want)[i].type;
       double most = 0, apart = 0;
       for (int64_t e = 0; e < type.numel(); ++e) {
@@ -98,7 +100,7 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
     }
     first = *got;
   }
-  // The same bits from a graph a rank, collectives and all.
+  // One graph for each rank, with all collectives, must give the same bits.
   auto graphs = VirtualRanks::create(plan, {.graphs = true}, *fakes);
   ASSERT_TRUE(graphs.ok()) << graphs.status().message();
   const int launched = fake_calls("cuGraphLaunch");
@@ -111,7 +113,7 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
   EXPECT_EQ(fake_calls("cuGraphLaunch") - launched, 2 * 8) << "one a run and rank";
 }
 
-// sum over the ranks of relu(x) · w.
+// The sum over the ranks of relu(x) · w.
 std::shared_ptr<const Plan> small_plan() {
   ProgramBuilder b({{"a", 2}});
   const Layout rows = *parse_layout("S(0)", 1), same = *parse_layout("R", 1);
@@ -127,7 +129,7 @@ std::shared_ptr<const Plan> small_plan() {
 Status run_small_plan(Timeout timeout = std::chrono::minutes(1)) {
   SHW_ASSIGN_OR_RETURN(const RankBackend fakes, open_fakes(2, timeout));
   ExecutorOptions options;
-  options.time_limit = std::chrono::seconds(20);  // nothing may hang
+  options.time_limit = std::chrono::seconds(20);  // so that a hang fails
   SHW_ASSIGN_OR_RETURN(const auto job, VirtualRanks::create(small_plan(), options, fakes));
   const HostTensor x = make_tensor(Dtype::kF32, {4, 3}, small_integer);
   const HostTensor w = make_tensor(Dtype::kF32, {3, 2}, small_integer);
@@ -135,7 +137,7 @@ Status run_small_plan(Timeout timeout = std::chrono::minutes(1)) {
   return job->run("step", views).status();
 }
 
-// Whatever fails: an error on the whole job, nothing hangs, and nothing is leaked.
+// Whichever call fails, the whole job must end with an error, without a hang and without a leak.
 TEST(CudaJobTest, AFailureOfAnyCallEndsTheJob) {
   ASSERT_TRUE(run_small_plan().ok());
   const int leaks = fake_leaks(), alive = fake_alive();
@@ -183,7 +185,7 @@ TEST(CudaJobTest, CommunicatorsThatDoNotComeAboutAreATimeOut) {
       << status.message();
 }
 
-// A collective that NCCL does not take, as ranks do not come to connect with it.
+// NCCL does not accept the collective, because other ranks do not join its connection set-up.
 TEST(CudaJobTest, ACollectiveThatIsNotTakenIsATimeOut) {
   const auto fakes = open_fakes(2, std::chrono::milliseconds(300));
   ASSERT_TRUE(fakes.ok()) << fakes.status().message();
@@ -218,7 +220,7 @@ TEST(CudaJobTest, ALaunchThatFailsNamesItsStep) {
   EXPECT_NE(status.message().find("cuBLAS status 13"), std::string::npos) << status.message();
 }
 
-// The watchdog: nobody waits for ever, and the message lists what was dispatched.
+// The watchdog: no wait is endless, and the message lists the dispatched collectives.
 TEST(CudaJobTest, ACollectiveThatNobodyJoinsTimesOut) {
   const Mesh mesh = *Mesh::parse("x=2");
   const auto hub = LocalHub::create(mesh);

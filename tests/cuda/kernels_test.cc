@@ -1,5 +1,5 @@
-// Kernels of the CUDA backend against those of the CPU, which the conformance suite has no cases
-// for.
+// Compares kernels of the CUDA backend with the CPU, for kernels that the conformance suite does
+// not cover.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -83,7 +83,7 @@ TEST_F(CudaKernelsTest, AreThoseOfTheCpu) {
     EXPECT_EQ(device_->has_kernel(kernel->name), kernel->name != "vector_mm") << kernel->name;
 }
 
-// What is not there says what to do.
+// The error for a missing kernel says what the user can do.
 TEST_F(CudaKernelsTest, AMissingKernelIsUnimplemented) {
   Window x(Dtype::kF32, {3}), y(Dtype::kF32, {3});
   const Status status = testing::run_kernel(*device_, "nonesuch", {&x}, {&y});

@@ -1,5 +1,5 @@
-// Kernels that fail on the device. The driver says only that the device is lost, at whatever call
-// comes next; the error must name the step all the same, or the graph's steps.
+// Kernels that fail on the device. The driver reports only that the device is lost, and only at
+// some later call. The error must still name the step, or the steps of the graph.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -22,9 +22,10 @@ using testing::small_integer;
 using testing::view_of;
 
 const TensorType kType = row_major(Dtype::kF32, {4, 4});
-constexpr int kLength = 40;  // of a chain, long enough that errors come while it is being enqueued
+// steps of a chain; long enough that the error comes while the chain is being enqueued
+constexpr int kLength = 40;
 
-// One kernel a step: neg, exp, neg, exp, …, and a copy into the result.
+// A chain with one kernel for each step (neg, exp, neg, exp, …), and a copy into the result.
 std::shared_ptr<const Plan> chain() {
   ProgramBuilder b({{"a", 1}});
   ValueId v = b.input("x", Dtype::kF32, {4, 4}, Layout{});
@@ -33,7 +34,8 @@ std::shared_ptr<const Plan> chain() {
   return b.finish();
 }
 
-// Steps 0 and 4 compute; 1 to 3 are on streams of their own, which wait for others.
+// Steps 1 and 2 are on the two streams of host copies and wait for step 0. Steps 3 and 4 are on the
+// compute stream and wait for steps 1 and 2.
 std::shared_ptr<const Plan> branches() {
   ProgramBuilder b({{"a", 1}});
   const ValueId x = b.input("x", Dtype::kF32, {4, 4}, Layout{});
@@ -60,7 +62,8 @@ std::shared_ptr<const Plan> branches() {
   return b.finish();
 }
 
-// Two launches, a region, two launches: what a region launches is in no graph.
+// A plan of two launches, a region and two launches. The region's work is in no graph, so the
+// launches are two graphs.
 class Outside final : public PreparedKernel {
  public:
   bool can_be_captured() const override { return false; }
@@ -84,7 +87,7 @@ struct Job {
   explicit Job(const std::shared_ptr<const Plan>& plan, bool graphs = false) {
     ExecutorOptions options;
     options.graphs = graphs;
-    options.time_limit = std::chrono::seconds(20);  // nothing may hang
+    options.time_limit = std::chrono::seconds(20);  // so that a hang fails
     options.regions.push_back({"outside", [](Device&, const RegionArgs&) {
                                  return Result<std::unique_ptr<PreparedKernel>>(
                                      std::make_unique<Outside>());
@@ -109,7 +112,8 @@ void expect_text(const Status& status, const std::string& text) {
 
 TEST(CudaLateErrors, NameTheStepWhoseKernelFailed) {
   const auto plan = chain();
-  for (const int step : {0, 1, 7, kLength - 1}) {  // the step behind them is the driver's copy
+  // the last step is not a kernel but the driver's copy
+  for (const int step : {0, 1, 7, kLength - 1}) {
     const Job job(plan);
     const Injected fault("a kernel", 999, step);
     const Status status = job.run();
@@ -123,7 +127,7 @@ TEST(CudaLateErrors, NameTheStepWhoseKernelFailed) {
 
 TEST(CudaLateErrors, NameTheStepInALaterRun) {
   const Job job(chain());
-  for (int run = 0; run < 6; ++run) ASSERT_TRUE(job.run().ok());  // more than are in flight
+  for (int run = 0; run < 6; ++run) ASSERT_TRUE(job.run().ok());  // more runs than can be in flight
   const Injected fault("a kernel", 999, 12);
   expect_text(job.run(), "; it was in step 12 of entry 'step'");
 }
@@ -143,7 +147,7 @@ TEST(CudaLateErrors, StayOfTheirStep) {
     EXPECT_NE(after.message().find(words), std::string::npos) << after.message();
 }
 
-// A launch that is refused is of its own step, whatever was under way.
+// A launch that the driver refuses is an error of that step, whatever else is running.
 TEST(CudaLateErrors, AreNotThoseOfCalls) {
   const Job job(chain());
   const Injected fault("cuLaunchKernel", 999, 9);
@@ -152,7 +156,8 @@ TEST(CudaLateErrors, AreNotThoseOfCalls) {
   EXPECT_EQ(status.message().find("it was in"), std::string::npos) << status.message();
 }
 
-// Of several streams, those that may have begun their next step.
+// With several streams, the error names the steps of the streams that may have begun their next
+// step.
 TEST(CudaLateErrors, LeaveOutStreamsThatWait) {
   const auto plan = branches();
   {
@@ -192,8 +197,8 @@ TEST(CudaLateErrors, NameTheGraphOfSeveral) {
   }
 }
 
-// While a stream is captured nobody may ask the driver whether the device is lost, so what a call
-// returns is not blamed on its step.
+// During a capture the driver must not be asked whether the device is lost. So the error of a
+// captured call does not name that call's step.
 TEST(CudaLateErrors, AreNotThoseOfACapture) {
   const auto device = open_fakes(1)->device(0);
   Fault fault, other;
@@ -217,7 +222,7 @@ TEST(CudaLateErrors, AreNotThoseOfACapture) {
   EXPECT_EQ(captured->status().node_index(), -1);
 }
 
-// A device that cannot write values in a stream's order does without: the error stays as it is.
+// If a device has no stream-ordered memory writes, the step is unknown and the error names none.
 TEST(CudaLateErrors, DoNotGuess) {
   const Injected unable("cuStreamWriteValue32_v2", 801);
   const Job job(chain());

@@ -1,4 +1,4 @@
-// NVIDIA's libraries that are missing or too old: what is said of it.
+// The error messages if NVIDIA's libraries are missing or too old.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using testing::Injected;
 
-// A folder with some of the fakes.
+// A temporary folder with some of the fakes.
 class Folder {
  public:
   explicit Folder(const std::vector<std::string>& libraries)
@@ -118,8 +118,8 @@ TEST(CudaLibrariesTest, TheFirstChannelNeedsNccl) {
                      {"needs NCCL 2.18.0 or newer", "found 2.16.5", " at /"});
 }
 
-// The real compiler, where it is installed: it needs no GPU. A program for each architecture;
-// compile_kernels.py compiles all of them for all.
+// Uses the real compiler if it is installed; it needs no GPU. This test compiles one program for
+// each architecture. compile_kernels.py compiles all programs for all architectures.
 TEST(CudaLibrariesTest, NvrtcCompilesTheKernels) {
   auto nvrtc = open_nvrtc({});
   if (!nvrtc.ok()) GTEST_SKIP() << "not run: " << nvrtc.status().message();

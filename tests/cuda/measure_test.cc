@@ -1,5 +1,6 @@
-// Fake devices, measured as GPUs are: what is measured, by which clock, and what the description
-// says of it. The figures are those of fakes, under that name, and nobody records them.
+// Measures fake devices as if they were GPUs, and checks what is measured, by which clock, and what
+// the description contains. The figures are those of the fakes, under their name, and are not
+// recorded.
 #include "measure/accelerator.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ cost::Basis basis_of(const cost::Hardware& hardware, const std::string& figure) 
   return at == hardware.bases.end() ? cost::Basis{} : at->basis;
 }
 
-// The figures that every measurement gives, whatever is beside them.
+// Checks the figures that every measurement includes.
 void expect_device(const cost::Hardware& hardware) {
   EXPECT_EQ(hardware.name, "fakes");
   for (const char* figure :

@@ -1,4 +1,4 @@
-// Decoding with keys and values in pages, on fakes of GPUs.
+// Decoding with keys and values in pages, on fake GPUs.
 #include "paged_decode.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Kernels of the CUDA backend that lay tensors into parts of another, against those of the CPU.
+// Compares kernels of the CUDA backend that write tensors into parts of another tensor with the
+// CPU.
 #include "cuda/against_cpu.h"
 
 namespace shw::runtime::cuda {

@@ -1,4 +1,4 @@
-// Pointwise kernels of the CUDA backend against those of the CPU.
+// Compares pointwise kernels of the CUDA backend with the CPU.
 #include <limits>
 
 #include "cuda/against_cpu.h"
@@ -15,7 +15,7 @@ using CudaPointwiseTest = testing::OnCuda;
 constexpr double kInfinity = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Fractions, with the values among them that operations treat in their own way.
+// Fractions, and the special values of the operations.
 cts::Number special(int64_t i) {
   constexpr double kValues[] = {0.0, -0.0, 1.0,       -1.0,       0.5, 1.5,
                                 2.5, -2.5, kInfinity, -kInfinity, kNan};
@@ -77,7 +77,7 @@ TEST_F(CudaPointwiseTest, IntegersAgreeWithTheCpu) {
   for (Dtype dtype : {Dtype::kI8, Dtype::kI32, Dtype::kI64, Dtype::kU8}) {
     SCOPED_TRACE(dtype_name(dtype));
     Window a(dtype, {5, 9}, Lie::kGaps), b(dtype, {5, 9}), out(dtype, {5, 9});
-    // Divisors of zero and −1 are among them.
+    // The divisors include zero and −1.
     a.fill(cts::whole_numbers(dtype));
     b.fill(cts::whole_numbers(dtype, 3));
     for (const char* kernel :
@@ -89,7 +89,7 @@ TEST_F(CudaPointwiseTest, IntegersAgreeWithTheCpu) {
   }
 }
 
-// The one quotient of integers that is none of them.
+// The only quotient of integers that is out of range.
 TEST_F(CudaPointwiseTest, TheLeastIntegerByMinusOneWraps) {
   Window a(Dtype::kI64, {1}), b(Dtype::kI64, {1}), out(Dtype::kI64, {1});
   a.fill([](int64_t) { return -0x1p63; });
@@ -110,7 +110,7 @@ TEST_F(CudaPointwiseTest, ComparisonsAgreeWithTheCpu) {
     for (const char* kernel : {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or"})
       expect_as_on_the_cpu(*device_, kernel, {&a, &b}, {&out});
     expect_as_on_the_cpu(*device_, "logical_not", {&a}, {&out});
-    // A whole tensor against a number with a fraction: both are reals then.
+    // Compares integers with a fraction: both are converted to reals.
     for (const char* kernel : {"lt", "ge"}) {
       expect_as_on_the_cpu(*device_, kernel, {&a}, {&out}, attr(AttrKey::kOther, 0.5));
       expect_as_on_the_cpu(*device_, kernel, {nullptr, &b}, {&out}, attr(AttrKey::kSelf, 0.5));
@@ -144,7 +144,7 @@ TEST_F(CudaPointwiseTest, SelectionsAgreeWithTheCpu) {
   }
 }
 
-// What is defined for no such type says so before anything is launched.
+// An operation that is undefined for a dtype is refused before anything is launched.
 TEST_F(CudaPointwiseTest, TypesWithoutTheOperationAreRefused) {
   Window real(Dtype::kF32, {3}), complex(Dtype::kC64, {3}), truth(Dtype::kBool, {3});
   const auto code = [&](const char* kernel, const testing::Inputs& in, Window& out) {

@@ -1,9 +1,11 @@
-// Four processes of one rank each, without MPI: collectives, and a training step of LLaMA, by NCCL
-// between them, against virtual ranks on the CPU.
-//   process_ranks STEP      of the collectives' cases every STEP-th, on the fakes
-//   process_ranks STEP gpu  on a GPU. NCCL takes one rank of a host on each: here every process
-//                           says that it is another host's, and they talk over the loopback device
-// Exit code 0: all is as it should be. A sum of reals in another order differs by its rounding.
+// Runs four processes with one rank each, without MPI. They run collectives and a training step of
+// LLaMA over NCCL, and compare the results with virtual ranks on the CPU.
+//   process_ranks STEP      runs every STEP-th case of the collectives, on the fakes
+//   process_ranks STEP gpu  runs on a GPU. NCCL accepts only one rank of a host on each GPU.
+//                           So each process claims to be on another host, and they communicate
+//                           over the loopback device.
+// Exit code 0: all results are right. Sums of reals that are added in another order may differ by
+// their rounding.
 #include <sys/wait.h>
 
 #include <cmath>
@@ -53,7 +55,8 @@ Result<Job> join(testing::Sockets& sockets, int64_t rank, bool on_gpu) {
   return job;
 }
 
-// Outputs on rank 0; of the second run, whose collectives may be in a graph.
+// Runs the plan twice and returns the outputs of the second run, whose collectives may be in a
+// graph. Only rank 0 has outputs.
 Result<std::vector<HostTensor>> run(const Job& job, const std::shared_ptr<const Plan>& plan,
                                     const std::vector<HostTensorView>& in, bool graphs) {
   ExecutorOptions options;
@@ -63,10 +66,10 @@ Result<std::vector<HostTensor>> run(const Job& job, const std::shared_ptr<const 
   return rank->run(plan->program.entries[0].name, in);
 }
 
-// INTERNAL: farther apart than `slack` times the largest value.
+// Returns INTERNAL if the difference exceeds `slack` times the largest value.
 Status compare(const HostTensor& got, const HostTensor& want, double slack,
                const std::string& what) {
-  if (want.data.empty()) return {};  // a port without a value
+  if (want.data.empty()) return {};  // this port has no value
   if (slack == 0)
     return got.data == want.data ? Status() : internal_error(what + ": not the bits of the CPU");
   double most = 0, apart = 0;
@@ -93,7 +96,7 @@ Status check(const Job& job, const std::shared_ptr<const Plan>& plan,
   return {};
 }
 
-// How far NCCL's order of additions may be from ours, in parts of the largest value.
+// The error that NCCL's order of additions may cause, relative to the largest value.
 double slack_of(const cts::CollectiveCase& c) {
   const bool reduces =
       c.kind == CollectiveKind::kReduceScatter || c.kind == CollectiveKind::kAllReduce;
@@ -106,7 +109,7 @@ double slack_of(const cts::CollectiveCase& c) {
   return 4 * unit;
 }
 
-// On a GPU that processes share, each step waits for its turn: who looks on sees that they go on.
+// Prints progress. On a GPU that the processes share, each step waits for its turn and takes long.
 void say(const Job& job, const std::string& what) {
   if (job.world->rank() != 0) return;
   std::printf("%s\n", what.c_str());
@@ -140,7 +143,7 @@ Status check_llama(const Job& job) {
   std::vector<HostTensorView> views;
   for (const PortId id : plan->program.entries[0].inputs) {
     const TensorType& type = plan->program.ports[id].global;
-    const bool whole = type.dtype == Dtype::kI64;  // tokens
+    const bool whole = type.dtype == Dtype::kI64;  // tokens are whole numbers
     inputs.push_back(testing::make_tensor(type.dtype, type.shape, [&](int64_t i) {
       return whole ? static_cast<double>(i % 7) : testing::small_integer(i) / 8;
     }));

@@ -1,4 +1,4 @@
-// Scaled products of the CUDA backend against those of the CPU.
+// Compares scaled products of the CUDA backend with the CPU.
 #include "cuda/against_cpu.h"
 #include "float8.h"
 
@@ -29,10 +29,11 @@ TEST_F(CudaProductsTest, ScaledProductsAgreeWithTheCpu) {
       }
 }
 
-// What cuBLASLt multiplies of 8-bit floats, as it lies or packed, and what it does not.
+// One product of 8-bit floats. cuBLASLt multiplies some of them directly, some after packing, and
+// some not at all.
 struct Float8Case {
   Dtype left = Dtype::kF8E4M3, right = Dtype::kF8E4M3;
-  Lie left_lie = Lie::kDense, right_lie = Lie::kReversed;  // terms side by side
+  Lie left_lie = Lie::kDense, right_lie = Lie::kReversed;  // the summed dim is contiguous in both
   int64_t rows = 5, terms = 32, columns = 16;
   bool is_multiplied_by_cublaslt = true;
 };
@@ -76,7 +77,7 @@ TEST_F(CudaProductsTest, ScaledProductsOfFloat8AgreeWithTheCpu) {
       }
 }
 
-// cuBLASLt multiplies by single scales and writes bf16: nothing else is launched.
+// With single scales and a bf16 result, the product is one launch of cuBLASLt and nothing else.
 TEST_F(CudaProductsTest, ProductsOfFloat8WithSingleScalesAreOneLaunch) {
   SHW_ON_FAKES_ONLY();
   Window a(Dtype::kF8E4M3, {16, 32}), b(Dtype::kF8E4M3, {32, 16}, Lie::kReversed),
@@ -91,7 +92,7 @@ TEST_F(CudaProductsTest, ProductsOfFloat8WithSingleScalesAreOneLaunch) {
   EXPECT_EQ(testing::fake_calls("cublasLtMatmul"), products + 1);
 }
 
-// An operand that begins between two addresses that cuBLASLt takes.
+// An operand whose address does not have the alignment that cuBLASLt needs.
 TEST_F(CudaProductsTest, MisalignedFloat8IsMultipliedByAPlainKernel) {
   Window a(Dtype::kF8E4M3, {16, 32}, Lie::kShifted), b(Dtype::kF8E4M3, {32, 16}, Lie::kReversed),
       one(Dtype::kF32, {}), out(Dtype::kF32, {16, 16});
@@ -103,7 +104,7 @@ TEST_F(CudaProductsTest, MisalignedFloat8IsMultipliedByAPlainKernel) {
   EXPECT_EQ(testing::fake_calls("cublasLtMatmul"), products);
 }
 
-// A GPU whose cuBLASLt has no such product, as before compute capability 8.9.
+// The GPU's cuBLASLt has no such product, as before compute capability 8.9.
 TEST_F(CudaProductsTest, Float8IsMultipliedWhereCublasLtHasNoAlgorithm) {
   SHW_ON_FAKES_ONLY();
   const testing::Injected none("cublasLtMatmulAlgoGetHeuristic", 15);
@@ -115,7 +116,7 @@ TEST_F(CudaProductsTest, Float8IsMultipliedWhereCublasLtHasNoAlgorithm) {
   expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &one, &one}, {&out});
 }
 
-// Kernels whose device code knows wider reals only.
+// The device code of these kernels supports only wider reals.
 TEST_F(CudaProductsTest, RefusesArithmeticInFloat8) {
   Window x(Dtype::kF8E4M3, {4, 8}), out(Dtype::kF8E4M3, {4, 8}), sum(Dtype::kF8E4M3, {4, 1});
   Attrs along;

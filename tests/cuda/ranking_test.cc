@@ -1,5 +1,6 @@
-// Sorting on the CUDA backend, and what stands on it: the gradient of an embedding, and scatters
-// with so many indices that looking through them once for each would take minutes.
+// Sorting on the CUDA backend, and the kernels that use it: the gradient of an embedding, and
+// scatters with many indices. There, a search through all indices for each element would take
+// minutes.
 #include <limits>
 
 #include "cuda/against_cpu.h"
@@ -29,7 +30,8 @@ TEST_F(CudaRankingTest, SortsAsTheCpu) {
         Window x(dtype, {4, 17, 3}, Lie::kReversed), values(dtype, {4, 17, 3}, Lie::kGaps),
             places(Dtype::kI64, {4, 17, 3}, Lie::kPadded);
         x.fill(
-            cts::whole_numbers(dtype));  // many are equal: places tell whether the sort is stable
+            // many values are equal, so their places show whether the sort is stable
+            cts::whole_numbers(dtype));
         const Attrs attrs = along(dim, AttrKey::kDescending, down);
         expect_as_on_the_cpu(*device_, "sort", {&x}, {&values, &places}, attrs, 0);
         expect_as_on_the_cpu(*device_, "sort", {&x}, {nullptr, &places}, attrs, 0);
@@ -49,7 +51,8 @@ TEST_F(CudaRankingTest, TakesTheFirstOfTheOrder) {
     }
 }
 
-// Longer than the tile that a block sorts: runs of several tiles are merged, and the last is short.
+// The lines exceed the tile that one block sorts. So several sorted tiles are merged, and the last
+// one is short.
 TEST_F(CudaRankingTest, SortsLongLines) {
   for (int64_t count : {1023, 1024, 1025, 5000}) {
     Window x(Dtype::kF32, {2, count}), values(Dtype::kF32, {2, count}),
@@ -94,7 +97,7 @@ TEST_F(CudaRankingTest, RefusesWhatTheCpuRefuses) {
   EXPECT_EQ(code({&complex}, {&complex, &places}), Code::kUnimplemented);
 }
 
-// The order of the sums is the CPU's, whatever dim the indices come along and however many.
+// Sums are added in the CPU's order, for any dim of the indices and for many indices.
 TEST_F(CudaRankingTest, ManyIndicesAreScatteredAsOnTheCpu) {
   constexpr int64_t kMany = 60'000;
   Window x(Dtype::kF32, {3}), indices(Dtype::kI64, {kMany}), src(Dtype::kF32, {kMany}),
@@ -117,7 +120,8 @@ TEST_F(CudaRankingTest, ManyIndicesAreScatteredAsOnTheCpu) {
   }
 }
 
-// More columns than a block has threads; rows that nobody reads, between and behind those that are.
+// Rows with more columns than a block has threads. Some rows, between the others and at the end,
+// are not looked up.
 TEST_F(CudaRankingTest, WideRowsOfAnEmbeddingsGradient) {
   for (Dtype dtype : {Dtype::kBF16, Dtype::kF32, Dtype::kF64})
     for (int64_t width : {1, 8, 521}) {

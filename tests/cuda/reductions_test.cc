@@ -1,5 +1,5 @@
-// Kernels of the CUDA backend that take many elements together, against those of the CPU:
-// reductions, searches, softmax, running sums, norms, losses.
+// Compares kernels of the CUDA backend that combine many elements with the CPU: reductions,
+// searches, softmax, running sums, norms, losses.
 #include <cmath>
 #include <limits>
 
@@ -27,7 +27,8 @@ Attrs dim_attr(int64_t dim) {
   return attrs;
 }
 
-// Few and many elements a result, by rows and by columns: each of the kernels' ways.
+// Few and many elements for each result, along rows and columns, so that each algorithm of the
+// kernels runs.
 TEST_F(CudaReductionsTest, ReductionsAgreeWithTheCpu) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64, Dtype::kI32, Dtype::kI64})
     for (int64_t dim : {int64_t{0}, int64_t{1}}) {
@@ -50,7 +51,7 @@ TEST_F(CudaReductionsTest, ReductionsAgreeWithTheCpu) {
     }
 }
 
-// Columns of many elements are cut into parts, of which the last one may be shorter.
+// Long columns are divided into parts, of which the last may be shorter.
 TEST_F(CudaReductionsTest, LongColumnsAgreeWithTheCpu) {
   const Mesh mesh = *Mesh::parse("x=1");
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64, Dtype::kI64})
@@ -77,8 +78,7 @@ TEST_F(CudaReductionsTest, LongColumnsAgreeWithTheCpu) {
     }
 }
 
-// Columns that lie side by side at multiples of 16 bytes are added up several at a time, others one
-// by one.
+// Adjacent columns at multiples of 16 bytes are added several at a time, others one by one.
 TEST_F(CudaReductionsTest, SumsOfColumnsSideBySideAgreeWithTheCpu) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64})
     for (const Dims& shape : {Dims{205, 64}, Dims{1100, 8}, Dims{3, 205, 24}, Dims{70, 1032}})
@@ -112,7 +112,7 @@ TEST_F(CudaReductionsTest, AnImaginaryNumberIsTrue) {
   expect_as_on_the_cpu(*device_, "any", {&x}, {&truth}, dims_attr({1}));
 }
 
-// Of equal elements the first one, of several NaN the first NaN.
+// Of equal elements the search finds the first, and of several NaN the first NaN.
 TEST_F(CudaReductionsTest, SearchesAgreeWithTheCpu) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64, Dtype::kI8, Dtype::kI64})
     for (bool nan : {false, true}) {
@@ -149,7 +149,7 @@ TEST_F(CudaReductionsTest, SoftmaxAgreesWithTheCpu) {
     }
 }
 
-// A line that is masked as a whole has no softmax.
+// If a whole line is masked, its softmax is NaN.
 TEST_F(CudaReductionsTest, ASoftmaxOfNothingButMinusInfinityIsNan) {
   Window x(Dtype::kF32, {2, 20}), out(Dtype::kF32, {2, 20});
   x.fill([](int64_t i) { return i < 20 ? -std::numeric_limits<double>::infinity() : 1.0; });
@@ -206,8 +206,8 @@ TEST_F(CudaNormTest, LayerNormAgreesWithTheCpu) {
     }
 }
 
-// So many rows that the gradients of weight and bias are added up in slices, which differ in
-// length; and no rows.
+// With many rows, the gradients of weight and bias are added in slices of different lengths. The
+// test also covers zero rows.
 TEST_F(CudaNormTest, ParametersOfManyRows) {
   for (Dtype dtype : kReals)
     for (int64_t rows : {0, 1, 67})

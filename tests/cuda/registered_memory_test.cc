@@ -1,4 +1,4 @@
-// The memory that collectives work in: registered with each communicator, where NCCL can do that.
+// The memory that collectives use is registered with each communicator if NCCL supports it.
 #include <gtest/gtest.h>
 
 #include "cuda/fake_ranks.h"
@@ -22,7 +22,7 @@ using testing::view_of;
 
 const RankBackend kRanks = testing::fake_ranks();
 
-// Two ranks: a collective of what lies in the arena.
+// Two ranks that run a collective on memory of the arena.
 std::unique_ptr<VirtualRanks> make_ranks() {
   ProgramBuilder b({{"a", 2}});
   const Layout rows = *parse_layout("S(0)", 1);
@@ -39,7 +39,7 @@ Result<std::vector<HostTensor>> run(VirtualRanks& ranks) {
   return ranks.run("step", views);
 }
 
-// How often each was called since this was made.
+// Counts the calls of a function since construction.
 struct Calls {
   explicit Calls(const char* call) : function(call), before(fake_calls(call)) {}
   int count() const { return fake_calls(function) - before; }
@@ -57,7 +57,7 @@ TEST(CudaRegisteredMemory, IsRegisteredOnceWithEachCommunicatorAndGivenBack) {
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(run(*ranks).ok());
     EXPECT_EQ(added.count(), 2);
     EXPECT_EQ(used.count(), 3 * 2);
-    ranks->reset();  // new communicators
+    ranks->reset();  // makes new communicators
     ASSERT_TRUE(run(*ranks).ok());
     EXPECT_EQ(added.count(), 4);
     EXPECT_EQ(removed.count(), 0);

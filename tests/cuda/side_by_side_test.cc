@@ -1,5 +1,5 @@
-// Kernels that take several elements at a time where they lie side by side, and copies of bits: the
-// results of single elements, to the bit, and of the CPU.
+// Kernels that process several contiguous elements at a time, and copies of bits. They must give
+// the same bits as element by element, and the results of the CPU.
 #include <cmath>
 #include <limits>
 
@@ -17,7 +17,7 @@ using testing::run_kernel;
 
 using CudaSideBySideTest = testing::OnCuda;
 
-// Fractions, with zeros, infinities and NaN among them.
+// Fractions mixed with zeros, infinities and NaN.
 cts::Number special(int64_t i) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kValues[] = {
@@ -25,7 +25,7 @@ cts::Number special(int64_t i) {
   return i % 13 < 8 ? kValues[i % 13] : cts::fractions()(i).real();
 }
 
-// The bytes of the elements, row-major.
+// The bytes of the elements in row-major order.
 std::vector<std::byte> elements(const Window& w) {
   std::vector<std::byte> all;
   const int64_t size = dtype_size(w.dtype());
@@ -45,8 +45,7 @@ struct Step {
   Attrs attrs = {};
 };
 
-// Elements that begin at a multiple of 16 bytes, and some that do not, which are computed one by
-// one.
+// Compares elements at a multiple of 16 bytes with shifted elements, which are computed one by one.
 void expect_alike(Device& device, const Step& step, int64_t count) {
   SCOPED_TRACE(std::string(step.kernel) + " of " + std::to_string(count) + " " +
                std::string(dtype_name(step.inputs[0])));
@@ -75,7 +74,8 @@ Attrs attr(AttrKey key, const AttrValue& value) {
   return attrs;
 }
 
-// Sizes around those that threads take at a time, and some that leave a tail.
+// Sizes near the number of elements that a thread processes at a time, and sizes that leave a
+// remainder.
 constexpr int64_t kCounts[] = {2, 3, 4, 7, 8, 9, 31, 33, 64, 1001};
 
 TEST_F(CudaSideBySideTest, HaveTheBitsOfSingleElements) {
@@ -106,7 +106,7 @@ TEST_F(CudaSideBySideTest, MixDtypes) {
       }
 }
 
-// One element, or one of a dim of size 1, stands for all.
+// One element, or one of a dim of size 1, is broadcast.
 TEST_F(CudaSideBySideTest, ReadOneElementForAll) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16})
     for (const Dims& shape : {Dims{}, Dims{1, 1}}) {
@@ -118,7 +118,7 @@ TEST_F(CudaSideBySideTest, ReadOneElementForAll) {
     }
 }
 
-// Every pattern of bits survives, also those of NaN that arithmetic would change.
+// A copy must keep every bit pattern, including NaN patterns that arithmetic would change.
 void expect_bits_kept(Device& cuda, Dtype dtype, const Dims& shape, Lie from, Lie to) {
   SCOPED_TRACE(std::string(dtype_name(dtype)) + " from " + std::to_string(static_cast<int>(from)) +
                " to " + std::to_string(static_cast<int>(to)));
@@ -151,7 +151,8 @@ TEST_F(CudaSideBySideTest, CopiesKeepBits) {
           if (to != Lie::kExpanded) expect_bits_kept(*device_, dtype, shape, from, to);
 }
 
-// Heads and rows change places, whose elements stay together; and rows and elements of each head.
+// Orders that permute heads and rows, in which elements of a row stay contiguous, and orders that
+// permute rows and elements of a head.
 TEST_F(CudaSideBySideTest, CopiesOfPermutedDims) {
   cpu::CpuDevice cpu;
   for (Dtype dtype : {Dtype::kBF16, Dtype::kF32, Dtype::kF64, Dtype::kU8})

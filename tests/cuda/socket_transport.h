@@ -1,5 +1,5 @@
-// A transport between processes that one process has forked, over socket pairs: worlds of several
-// processes where there is no MPI.
+// A transport over socket pairs between processes that one process has forked. It allows worlds of
+// several processes without MPI.
 #pragma once
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 namespace shw::testing {
 
-// Made before the fork: [a][b] is what rank a talks to rank b by.
+// Made before the fork. Rank a uses [a][b] to communicate with rank b.
 using Sockets = std::vector<std::vector<int>>;
 inline Sockets make_sockets(size_t ranks) {
   Sockets all(ranks, std::vector<int>(ranks, -1));
@@ -46,7 +46,7 @@ class SocketTransport final : public runtime::Transport {
   int64_t rank_on_host() const override { return rank_; }
   int32_t max_tag() const override { return INT32_MAX; }
 
-  // Waits no longer than a reader of the other side takes to put the message away.
+  // Blocks only until the other side's reader thread has stored the message.
   Status send(int64_t to, int32_t tag, const void* data, int64_t bytes, Request*) override {
     const std::lock_guard lock(sending_);
     if (to == rank_) {

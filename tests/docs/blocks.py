@@ -11,11 +11,11 @@ MARK = re.compile(r"<!-- (file|excerpt of|not run):? (.+?) -->\n$", re.S)
 @dataclasses.dataclass
 class Block:
     document: pathlib.Path
-    line: int  # of its first line in the document
+    line: int  # the number of its first line in the document
     language: str
     text: str
     mark: str  # "file", "excerpt of", "not run" or ""
-    value: str  # of the mark
+    value: str  # the value of the mark
 
     @property
     def place(self):
@@ -40,14 +40,14 @@ def blocks_of(root, document):
 
 
 def matches(expected, actual, whole):
-    """Whether lines with … are lines of an output: all of them (`whole`), or some that follow each other."""
+    """Whether the wanted lines, which may contain …, match an output: all its lines (`whole`), or consecutive lines of it."""
     wanted, lines = [[line.rstrip() for line in text.splitlines()] for text in (expected, actual)]
 
     def fits(pattern, line):
         return re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line) is not None
 
     def from_line(i, j):
-        """Whether wanted[i:] is what begins at line j."""
+        """Whether the output from line j on matches wanted[i:]."""
         if i == len(wanted):
             return not whole or j == len(lines)
         if wanted[i] == "…":
@@ -58,7 +58,7 @@ def matches(expected, actual, whole):
 
 
 def refreshed(expected, actual):
-    """The expected lines with the numbers of the lines of an output that are otherwise alike."""
+    """Returns the expected lines with the numbers from the output's lines that differ only in numbers."""
     def shape(line):
         return re.sub(r"[-+]?\d[\d.]*", "0", " ".join(line.split()))
 

@@ -1,4 +1,4 @@
-"""Runs a notebook's cells as Jupyter would, in the venv of the package, and compares what they give with the outputs that it stores.
+"""Runs a notebook's cells as Jupyter would, in the venv of the package, and compares their outputs with the stored ones.
 
 usage: notebook.py NOTEBOOK [--write]      --write: stores the outputs
 """

@@ -24,7 +24,7 @@ prefix, venv = build / "python/prefix", build / "python/venv"
 work = build / "docs"
 SKIPPED = 77
 UPDATE = "--update" in sys.argv[6:]
-ELSEWHERE = {  # documents, and the tests that run their blocks
+ELSEWHERE = {  # documents whose blocks other tests run, and where those tests name them
     "bindings/rust/README.md": ("bindings/rust/shardwise/src/lib.rs", "README.md"),  # as doc tests
     "bindings/python/TORCH.md": ("tests/frameworks/test_torch.py", "TORCH.md"),  # needs PyTorch
     "bindings/python/JAX.md": ("tests/frameworks/test_jax.py", "JAX.md"),  # needs JAX
@@ -60,11 +60,11 @@ class Document:
         self.name = name
         self.folder = work / "run" / name.replace("/", "_")
         self.env = environment()
-        self.printed = ""  # by the latest program
+        self.printed = ""  # the output of the latest program
         self.counts = {}
 
     def prepare(self):
-        """A folder like the root of the checkout, with the files that the document writes."""
+        """Makes a folder like the root of the checkout, with the files that the document writes."""
         self.folder.mkdir(parents=True)
         for entry in source.iterdir():
             if entry.name not in ("build", ".git"):
@@ -83,7 +83,7 @@ class Document:
                               stderr=subprocess.STDOUT, timeout=300)
 
     def need(self, block, *command, **options):
-        """What a command prints, which must succeed."""
+        """Returns the output of a command, which must succeed."""
         done = self.execute(*command, **options)
         if done.returncode != 0:
             raise Failure(f"{block.place}: exit status {done.returncode}\n{done.stdout}")
@@ -121,7 +121,7 @@ class Document:
         return self.counts
 
     def programs(self):
-        """Programs in C and C++ that no file is named for, by the place of their first block. A block with #include begins one."""
+        """Returns the C and C++ programs without a file name, by the position of their first block. A block with #include begins a program."""
         found, latest = {}, {}
         for block in self.blocks:
             if block.language in COMPILE and not block.mark:
@@ -134,7 +134,7 @@ class Document:
         return {**{b.place: "" for b in self.blocks if b.language in COMPILE and not b.mark}, **found}
 
     def compile(self, block, text):
-        if not text:  # a part of an earlier program
+        if not text:  # this block is part of an earlier program
             return
         path = self.folder / f"block_{block.line}.{block.language}"
         path.write_text(text)
@@ -173,12 +173,12 @@ class Document:
 def check_excerpt(block):
     lines = iter([line.strip() for line in (source / block.value).read_text().splitlines()])
     for line in filter(None, map(str.strip, block.text.splitlines())):
-        if line not in lines:  # goes on from the line before it
+        if line not in lines:  # continues the previous line
             raise Failure(f"{block.place}: not in {block.value}, or not in this order: {line}")
 
 
 def check_links(documents):
-    """Links between files of the repository, and to headings in them."""
+    """Checks the links between files of the repository, and to headings in them."""
     broken = []
     for name in documents:
         text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", (source / name).read_text(), flags=re.M | re.S)
@@ -201,7 +201,7 @@ def anchors(file):
 
 
 def check_pictures():
-    """The pictures of the guide are those that the library draws."""
+    """Checks that the pictures of the guide are those that the library draws."""
     drawn = work / "pictures"
     drawn.mkdir()
     subprocess.run([venv / "bin/python", "-B", source / "examples/draw_concepts.py", drawn], check=True)
@@ -210,7 +210,7 @@ def check_pictures():
 
 
 def check_notebooks():
-    """The notebooks give what they store."""
+    """Checks that the notebooks give the outputs that they store."""
     failed = []
     for path in sorted((source / "examples").glob("**/*.ipynb")):
         done = subprocess.run([venv / "bin/python", "-B", pathlib.Path(__file__).with_name("notebook.py"), path], cwd=work, text=True,

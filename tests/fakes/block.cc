@@ -35,15 +35,15 @@ struct Fiber {
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStack);
   State state = State::kEnded;
   unsigned exchanges = 0;
-  std::vector<Copy> copies;   // begun
-  void* sanitizer = nullptr;  // what a sanitizer knows it by
+  std::vector<Copy> copies;   // copies that the thread has begun
+  void* sanitizer = nullptr;  // the sanitizer's handle of the fiber
 #if defined(__SANITIZE_THREAD__)
   Fiber() { sanitizer = __tsan_create_fiber(0); }
   ~Fiber() { __tsan_destroy_fiber(sanitizer); }
 #endif
 };
 
-// The scheduler of the calling thread.
+// The scheduler of the calling host thread.
 struct Scheduler {
   std::vector<std::unique_ptr<Fiber>> fibers;
   ucontext_t home;
@@ -51,7 +51,8 @@ struct Scheduler {
   const void* home_stack = nullptr;
   size_t home_size = 0;
   Fiber* running = nullptr;
-  std::vector<Shown> shown[2];  // by thread: two, since lanes go on while others still look
+  // by thread; two sets, since some lanes may call exchange() again while others still read
+  std::vector<Shown> shown[2];
   const std::function<void()>* kernel = nullptr;
 };
 Scheduler& scheduler() {
@@ -116,7 +117,7 @@ using Fibers = std::span<std::unique_ptr<Fiber>>;
 bool are_all(Fibers fibers, State state) {
   return std::ranges::all_of(fibers, [&](const auto& f) { return f->state == state; });
 }
-// False: not all of them have come to this barrier.
+// Returns false if not all fibers have reached this barrier.
 bool release(Fibers fibers, State barrier) {
   if (!are_all(fibers, barrier)) return false;
   for (const auto& fiber : fibers) fiber->state = State::kReady;
@@ -128,7 +129,7 @@ bool run_block(Scheduler& s, unsigned threads) {
   for (auto& shown : s.shown) shown.resize(std::max<size_t>(shown.size(), threads));
   const Fibers fibers = Fibers(s.fibers).first(threads);
   for (const auto& fiber : fibers) start(*fiber);
-  while (true) {  // from barrier to barrier
+  while (true) {  // each turn runs the threads to their next barrier
     for (unsigned t = 0; t < threads; ++t) {
       if (fibers[t]->state != State::kReady) continue;
       threadIdx = {t, 0, 0};
@@ -143,7 +144,7 @@ bool run_block(Scheduler& s, unsigned threads) {
   }
 }
 
-// Gives the thread of the host away until all have come to the barrier.
+// Switches back to the scheduler until all threads have reached the barrier.
 void wait_at(State barrier) {
   Scheduler& s = scheduler();
   const Coordinates me = threadIdx;

@@ -1,4 +1,4 @@
-// A block of threads, as fibers of the calling thread.
+// Runs a block of device threads as fibers of the calling host thread.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -7,21 +7,21 @@
 
 namespace shw::fakes {
 
-// Calls `kernel` once for each thread of each block. False: threads of a block, or of a warp, did
-// not all come to the same barrier, which is undefined on a device.
+// Calls `kernel` once for each thread of each block. Returns false if the threads of a block, or of
+// a warp, did not all reach the same barrier, which is undefined behaviour on a device.
 bool run_grid(Coordinates grid, Coordinates block, const std::function<void()>& kernel);
 
 inline constexpr unsigned kWarp = 32;
-// The most that a thread shows the others of its warp.
+// The largest value that a thread passes to the other threads of its warp in exchange().
 struct Shown {
   alignas(16) std::byte bytes[32];
 };
-// Waits until all threads of the caller's warp have come here with something to show, and gives
-// what each lane of the warp showed, until the next but one call.
+// Waits until all threads of the caller's warp have called it, and returns the values of all lanes.
+// The result is valid until the warp's next call but one.
 const Shown* exchange(const void* mine, size_t size);
 
-// Copies that a thread has begun are not seen before it has finished them.
-void copy_later(void* to, const void* from, size_t size);  // from null: zeros
+// Copies that a thread has begun become visible only when that thread finishes them.
+void copy_later(void* to, const void* from, size_t size);  // from null: writes zeros
 void finish_copies_of_thread();
 
 }  // namespace shw::fakes

@@ -1,6 +1,6 @@
-// A fake libcublasLt: products of matrices by plain loops, when the stream comes to them. Checks
-// what cuBLASLt would read past or refuse: sizes, leading dims, alignment, workspace, and what it
-// wants of 8-bit floats.
+// A fake libcublasLt. It computes matrix products with plain loops when the stream reaches them. It
+// refuses what cuBLASLt refuses, and what cuBLASLt would read out of bounds. So it checks sizes,
+// leading dims, alignment, workspace and the requirements of 8-bit floats.
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -60,8 +60,8 @@ shw::Dtype dtype_of(CublasType type) {
 
 bool is_float8(CublasType type) { return type == kCudaF8E4M3 || type == kCudaF8E5M2; }
 
-// The terms of both operands side by side, in rows of 16 bytes; E5M2 with E4M3 only; the result
-// wider.
+// cuBLASLt's requirements of 8-bit floats: in both operands the summed dim is contiguous, in rows
+// of a multiple of 16 bytes; E5M2 can be multiplied only with E4M3; the result has a wider dtype.
 bool is_float8_product(const Operation& o, const Layout& a, const Layout& b, const Layout& c) {
   const bool types = is_float8(a.type) && is_float8(b.type) &&
                      (a.type == kCudaF8E4M3 || b.type == kCudaF8E4M3) &&

@@ -1,5 +1,5 @@
-// A fake libcuda.so.1: devices, memory, streams and events on the host, which enforce what CUDA
-// enforces (../strict/README.md says how). One device for each rank of a test.
+// A fake libcuda.so.1. It provides devices, memory, streams and events on the host and enforces
+// what CUDA enforces (see ../strict/README.md). Each rank of a test has one device.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -32,12 +32,12 @@ constexpr int kDevices = 8, kVersion = 13000;
 constexpr int kInvalidValue = 1, kInvalidContext = 201, kInvalidHandle = 400, kIllegalAddress = 700,
               kLaunchFailed = 719, kNotPermitted = 800, kIllegalState = 401,
               kCaptureUnsupported = 900, kCapturedEvent = 907;
-// Few, as they are fibers: enough for kernels whose threads work together.
+// Few threads, since each is a fiber, but enough for kernels whose threads cooperate.
 constexpr int kThreads = 16, kMultiprocessors = 1;
-constexpr unsigned kMostThreads = 1024;  // of kernels that are made for a number of threads
+constexpr unsigned kMostThreads = 1024;  // limit for kernels with a fixed number of threads
 
-// The primary context of a device: made by the first one who retains it, gone with the last one.
-// What is sticky goes with it.
+// The primary context of a device. The first retain creates it, and the last release destroys it
+// together with its sticky error.
 struct Slot {
   std::mutex mutex;
   int retained = 0;
@@ -51,7 +51,7 @@ std::atomic<int> leaks{0};
 
 thread_local std::vector<FakeDevice*> current;
 
-// What a sticky error is called.
+// The error code of a lost device.
 DriverError sticky(const shw::strict::Context& context) {
   switch (context.status().code()) {
     case Code::kOk:
@@ -65,7 +65,7 @@ DriverError sticky(const shw::strict::Context& context) {
   }
 }
 
-// What every call begins with: the current device, or the error that the call returns.
+// Every call begins with this: it finds the current device, or the error that the call returns.
 struct Call {
   Call(const char* function, bool waits = false) {
     error = injected(function);
@@ -105,7 +105,7 @@ bool forget(FakeDevice& device, void* memory, MemorySpec& spec) {
   return true;
 }
 
-// Runs `work` when the stream comes to it; an error of it loses the device.
+// Runs `work` when the stream reaches it. If `work` fails, the device is lost.
 template <class F>
 void push(CUstream_st* stream, F work) {
   stream->queue->push({[device = stream->device, work](const Pointers&) {
@@ -195,7 +195,7 @@ FAKE cuDevicePrimaryCtxRelease_v2(Ordinal ordinal) {
   Slot& primary = slot(ordinal);
   std::lock_guard lock(primary.mutex);
   if (--primary.retained > 0) return kDriverSuccess;
-  // What a lost device had cannot be given back.
+  // The memory of a lost device cannot be released, so it does not count as a leak.
   if (!primary.device->context.lost()) leaks += static_cast<int>(primary.device->allocated.size());
   primary.device.reset();
   return kDriverSuccess;
@@ -306,7 +306,7 @@ FAKE cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
 }
 FAKE cuMemFreeHost(void* memory) {
   if (current.empty()) return kInvalidContext;
-  MemorySpec spec;  // also after a sticky error, so that sanitizers find no leak
+  MemorySpec spec;  // runs also after a sticky error, so that sanitizers find no leak
   if (!forget(*current.back(), memory, spec)) return kInvalidValue;
   (void)current.back()->context.memory.release(memory, spec);
   return kDriverSuccess;
@@ -333,8 +333,8 @@ FAKE cuMemFreeAsync(DevicePointer memory, StreamHandle stream) {
 
 namespace {
 
-// Either side is null where it is the host's. As the driver does: memory of the host that is not
-// pinned is read in the call, and a copy to such memory waits for the stream.
+// On either side the host pointer or the device address is null. As in the driver, pageable host
+// memory is read during the call, and a copy to pageable host memory waits for the stream.
 DriverError copy(StreamHandle stream, DevicePointer to, void* to_host, DevicePointer from,
                  const void* from_host, size_t bytes) {
   const shw::strict::Memory& known = stream->device->context.memory;
@@ -388,7 +388,8 @@ FAKE cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, Stream
 
 FAKE cuStreamCreateWithPriority(StreamHandle* stream, unsigned flags, int) {
   BEGIN("cuStreamCreateWithPriority");
-  if (flags != kStreamNonBlocking) return kInvalidValue;  // others wait for the null stream
+  // streams without this flag wait for the null stream
+  if (flags != kStreamNonBlocking) return kInvalidValue;
   *stream =
       new CUstream_st(call.device, std::make_shared<Queue>(std::shared_ptr<shw::strict::Context>(
                                        std::shared_ptr<void>(), &call.device->context)));
@@ -400,7 +401,7 @@ FAKE cuStreamDestroy_v2(StreamHandle stream) {
   return kDriverSuccess;
 }
 FAKE cuStreamSynchronize(StreamHandle stream) {
-  // What it reports is what went wrong before: an injected error is one of the device.
+  // This call reports earlier errors. So an error injected here loses the device.
   if (injected("cuStreamSynchronize") != 0)
     stream->device->context.lose(shw::internal_error("lost, as it was told to be"));
   if (stream->queue->refuses("cuStreamSynchronize")) return kCaptureUnsupported;
@@ -421,7 +422,7 @@ FAKE cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
 FAKE cuStreamWriteValue32_v2(StreamHandle stream, DevicePointer to, unsigned value,
                              unsigned flags) {
   BEGIN("cuStreamWriteValue32_v2");
-  if (flags != 0) return kDriverNotSupported;  // this version of the function knows none
+  if (flags != 0) return kDriverNotSupported;  // this version of the function has no flags
   push(stream, [=](shw::strict::Memory& memory) -> Status {
     SHW_ASSIGN_OR_RETURN(void* target, memory.for_kernels(address(to)));
     std::atomic_ref(*static_cast<unsigned*>(target)).store(value, std::memory_order_release);
@@ -446,7 +447,8 @@ FAKE cuEventRecord(EventHandle event, StreamHandle stream) {
 FAKE cuEventQuery(EventHandle event) {
   BEGIN("cuEventQuery");
   std::lock_guard lock(event->state->mutex);
-  if (event->state->capture != nullptr) {  // such an event is a place in a graph, not in time
+  // a captured event marks a place in a graph and has no time
+  if (event->state->capture != nullptr) {
     event->state->capture->broken = "cuEventQuery was called for an event of the capture";
     return kCapturedEvent;
   }
@@ -475,7 +477,7 @@ FAKE cuStreamBeginCapture_v2(StreamHandle stream, CaptureMode mode) {
 FAKE cuStreamEndCapture(StreamHandle stream, GraphHandle* graph) {
   *graph = nullptr;
   auto capture =
-      stream->queue->end_capture();  // also where the call fails: the stream is as before
+      stream->queue->end_capture();  // ends also if the call fails: the stream no longer captures
   BEGIN("cuStreamEndCapture");
   if (!capture.ok())
     return capture.status().message().find("not waited for") != std::string::npos

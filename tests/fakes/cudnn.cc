@@ -1,7 +1,8 @@
-// A fake libcudnn: convolutions and their gradients by plain loops, when the stream comes to them.
-// Checks what cuDNN refuses or reads past: sizes that do not fit each other, algorithms that were
-// not proposed, a workspace that is too small, alignment. It proposes what its caller must not take
-// first: an algorithm whose sums have no fixed order, one with too much workspace, a transform.
+// A fake libcudnn. It computes convolutions and their gradients with plain loops when the stream
+// reaches them. It refuses what cuDNN refuses, and what cuDNN would read out of bounds: sizes that
+// do not match, algorithms that were not proposed, a workspace that is too small, misaligned
+// addresses. Its first proposals are algorithms that the caller must not use: one whose sums have
+// no fixed order, one with too large a workspace, and a transform.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -46,7 +47,8 @@ Dtype dtype_of(CudnnType type) {
 const Tensor& tensor(const void* made) { return *static_cast<const Tensor*>(made); }
 const Window& window(const void* made) { return *static_cast<const Window*>(made); }
 
-// Sizes and steps without what counts them: a command on a stream outlives descriptors.
+// The sizes and strides of a descriptor without the base class that counts it. A command on a
+// stream outlives its descriptors.
 struct Place {
   Dtype dtype;
   std::vector<int64_t> sizes, strides;
@@ -58,7 +60,7 @@ struct Place {
   }
 };
 
-// Calls f with each index below `sizes` from their third on.
+// Calls f with each index below the spatial sizes, which are `sizes` from the third on.
 void for_each_place(const std::vector<int64_t>& sizes,
                     const std::function<void(const std::vector<int64_t>&)>& f) {
   std::vector<int64_t> at(sizes.size() - 2, 0);
@@ -98,7 +100,7 @@ struct Problem {
     return true;
   }
 
-  // Calls f with the places of each product: in x, in w, in y.
+  // Calls f for each product, with the indices of its elements in x, w and y.
   void for_each_product(const std::function<void(int64_t, int64_t, int64_t)>& f) const {
     const int64_t outputs = w.sizes[0] / groups, inputs = w.sizes[1];
     std::vector<int64_t> from(padding.size());
@@ -115,7 +117,7 @@ struct Problem {
           });
         });
   }
-  // Elements that a buffer of the place has, gaps between them included.
+  // The number of elements that a buffer needs, gaps included.
   static int64_t extent(const Place& p) {
     int64_t last = 0;
     for (size_t d = 0; d < p.sizes.size(); ++d) last += (p.sizes[d] - 1) * p.strides[d];
@@ -123,7 +125,7 @@ struct Problem {
   }
 };
 
-// Of each place of one operand the sum of the products of the other two, and a bias.
+// Computes each element of one operand as the sum of the products of the other two, plus a bias.
 struct Sums {
   Problem problem;
   const void *x, *w, *y, *bias;
@@ -188,7 +190,7 @@ CudnnError propose(const char* function, const Problem& problem, const void* of,
   *count = 0;
   if (!problem.fits()) return kBadParameter;
   const CudnnMath math = window(of).math;
-  // Tensor cores would take f32 as TF32.
+  // With other math types, tensor cores would round f32 to TF32.
   if (problem.x.dtype == Dtype::kF32 && math != kCudnnMultiplyAdd) return kNotSupported;
   const CudnnProposal all[] = {
       {0, 0, 1, 0, static_cast<CudnnDeterminism>(kNotDeterministic), math, {}},

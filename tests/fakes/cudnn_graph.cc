@@ -1,8 +1,8 @@
-// The graphs of a fake libcudnn: nodes keep the attributes that they are given, and a plan runs the
-// operations one after the other, with all tensors whole, when the stream comes to it. Checks that
-// nodes have what they need and are finished before they are used, that an operand was made before
-// it is read, the memory's alignment and the workspace. The first kernel that it proposes has no
-// plan, as may be with cuDNN.
+// The graphs of a fake libcudnn. Nodes keep the attributes that they are given. When the stream
+// reaches a plan, its operations run one after another on whole tensors. The fake checks that nodes
+// are complete and finished before they are used, that an operand is computed before it is read,
+// that memory is aligned, and that the workspace is large enough. The first kernel that it proposes
+// has no plan, which cuDNN permits, too.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -46,7 +46,7 @@ struct Node : Counted {
   CudnnKind kind;
   bool is_finished = false;
   std::map<CudnnAttribute, std::string> attributes;
-  int64_t proposal = 0;  // of a configuration
+  int64_t proposal = 0;  // for an engine configuration: which proposal it is
 
   template <class T>
   std::vector<T> all(CudnnAttribute which) const {
@@ -70,7 +70,7 @@ struct Node : Counted {
   }
 };
 
-// A tensor, without the node: a command on a stream outlives it.
+// The description of a tensor without its node. A command on a stream outlives the node.
 struct Tensor {
   int64_t id;
   CudnnType type;
@@ -93,8 +93,8 @@ Sizes place_of(int64_t i, const Sizes& sizes) {
   for (size_t d = 4; d-- > 0; i /= sizes[d]) at[d] = i % sizes[d];
   return at;
 }
-// The element of a tensor that serves a place of a larger one: 1 serves all, and heads serve
-// groups.
+// The index of the element that is used for position `at` of a larger tensor. A dim of size 1 is
+// broadcast, and one key head serves a group of query heads.
 int64_t serving(const Sizes& at, const Sizes& larger, const Sizes& sizes) {
   int64_t i = 0;
   for (size_t d = 0; d < 4; ++d) i = i * sizes[d] + at[d] * sizes[d] / larger[d];
@@ -142,13 +142,13 @@ double pointwise(int mode, double x, double b, double t) {
   }
 }
 
-// A run of a plan: its operations, and where its tensors lie.
+// One run of a plan: its operations and the memory of its tensors.
 struct Run {
   std::vector<Operation> operations;
   std::map<int64_t, void*> memory;
   std::map<int64_t, double> numbers;
   void* workspace;
-  std::map<int64_t, std::vector<double>> values = {};  // of tensors that were made or read
+  std::map<int64_t, std::vector<double>> values = {};  // of tensors that have been computed or read
 
   using Elements = std::vector<double>;
 

@@ -1,5 +1,5 @@
-// The state of the fake driver, for the other fakes: what a stream's handle stands for, and errors
-// that tests inject.
+// The state of the fake driver that the other fakes use: the objects behind its handles, and the
+// errors that tests inject.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace shw::fakes {
 
-// What a handle of NVIDIA's libraries stands for: counted, so that tests see what was not
-// destroyed.
+// Base of every object behind a handle. It counts live objects, so that tests find handles that
+// were not destroyed.
 struct Counted {
   Counted() { ++alive(); }
   Counted(const Counted&) = delete;
@@ -29,12 +29,12 @@ struct FakeDevice : Counted {
   std::map<void*, runtime::MemorySpec> allocated;
 };
 
-// The code that a call begins with: of an error that a test has injected, or 0.
+// Every call of a fake begins with this: it returns the error code that a test has injected, or 0.
 int injected(const char* function);
 
 }  // namespace shw::fakes
 
-// What the handles of the driver point to.
+// The objects behind the driver's handles.
 struct CUgraph_st : shw::fakes::Counted {
   explicit CUgraph_st(std::shared_ptr<shw::strict::Capture> captured)
       : capture(std::move(captured)) {}
@@ -53,8 +53,8 @@ struct CUstream_st : shw::fakes::Counted {
 struct CUmod_st : shw::fakes::Counted {
   explicit CUmod_st(std::string name) : program(std::move(name)) {}
   std::string program;
-  std::unique_ptr<shw::fakes::FakeKernel> generated = {};  // the one kernel of generated code
-  void* library = nullptr;                                 // that it is in
+  std::unique_ptr<shw::fakes::FakeKernel> generated = {};  // the only kernel of generated code
+  void* library = nullptr;                                 // the shared library with that kernel
 };
 struct CUevent_st : shw::fakes::Counted {
   CUevent_st(shw::fakes::FakeDevice* of, bool has_time)

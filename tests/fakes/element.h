@@ -1,4 +1,4 @@
-// Elements of tensors, as the fakes of libraries read and write them.
+// Reads and writes elements of tensors for the fakes of NVIDIA's libraries.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace shw::fakes {
 
-// Of floating and complex types.
+// For floating-point and complex dtypes.
 std::complex<double> element(const void* base, int64_t i, Dtype dtype);
-// Of those that are wider than 8 bits.
+// For floating-point and complex dtypes wider than 8 bits.
 void set_element(void* base, int64_t i, Dtype dtype, std::complex<double> value);
 
 }  // namespace shw::fakes

@@ -17,7 +17,8 @@ namespace {
 using Call = void(void**);
 using IsPointer = bool(int);
 
-// What cuLaunchKernel is given for a kernel whose parameters are pointers and 64-bit numbers.
+// Binds the parameters given to cuLaunchKernel for a kernel whose parameters are pointers and
+// 64-bit numbers.
 std::function<Result<BoundKernel>(const Translate&)> bind(Call* call, IsPointer* is_pointer,
                                                           int count, void** parameters) {
   std::vector<void*> given;
@@ -36,7 +37,7 @@ std::function<Result<BoundKernel>(const Translate&)> bind(Call* call, IsPointer*
 
 std::unique_ptr<FakeKernel> load_generated(const char* image, void*& library) {
   const auto size = static_cast<size_t>(std::strtoull(image, nullptr, 10));
-  // A name that no library has had: the loader knows libraries by their names.
+  // The file needs a new name each time, since the loader identifies libraries by their names.
   std::string path = std::filesystem::temp_directory_path() / "shw_fake_kernel_XXXXXX";
   const int file = mkstemp(path.data());
   if (file < 0) return nullptr;

@@ -1,4 +1,4 @@
-// Kernels of generated code that the fake driver loads.
+// Loads kernels of generated code into the fake driver.
 #pragma once
 #include <memory>
 
@@ -6,7 +6,8 @@
 
 namespace shw::fakes {
 
-// `image`: the size as text, a zero, and the shared object (nvrtc.h). Null: it cannot be loaded.
+// `image`: the size as text, a zero byte, and the shared object (nvrtc.h). Returns null if the
+// image cannot be loaded. `library` receives the loaded library.
 std::unique_ptr<FakeKernel> load_generated(const char* image, void*& library);
 
 }  // namespace shw::fakes

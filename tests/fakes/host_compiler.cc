@@ -23,7 +23,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The name of the kernel: what follows SHW_KERNEL.
+// The kernel's name, which follows SHW_KERNEL.
 std::string kernel_name(const std::string& text) {
   constexpr std::string_view kBefore = "SHW_KERNEL ";
   const size_t at = text.find(kBefore);
@@ -60,7 +60,7 @@ SHW_EXPORT void shw_fake_call(void** pointers) {
 }
 )";
 
-// In a folder of its own, that is gone afterwards.
+// Compiles in a temporary folder of its own.
 Result<std::string> compile(const std::string& text) {
   std::string folder = fs::temp_directory_path() / "shw_fake_nvrtc_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return internal_error("no folder for the fake compiler");
@@ -88,7 +88,8 @@ Result<std::string> compile(const std::string& text) {
 
 }  // namespace
 
-// Once for a build of the fakes: several processes, one a rank, ask for the same programs.
+// Each program is compiled once per build of the fakes, since several processes (one for each rank)
+// ask for the same programs. A lock file serializes them.
 Result<std::string> compile_for_host(const std::string& text) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

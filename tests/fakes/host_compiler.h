@@ -1,4 +1,4 @@
-// Device code that is not known when the fakes are built, compiled for the host when it comes.
+// Compiles device code for the host at run time: code that was not known when the fakes were built.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace shw::fakes {
 
-// A shared object of a program with one kernel, all of whose parameters are pointers. It exports
-// shw_fake_name and shw_fake_count, the kernel's name and how many parameters it takes, and
-// shw_fake_call, which calls it for a thread. INVALID_ARGUMENT: it does not compile; the message is
-// the compiler's.
+// Compiles a program with one kernel, whose parameters must all be pointers, and returns the bytes
+// of a shared object. The object exports shw_fake_name (the kernel's name), shw_fake_count (the
+// number of its parameters) and shw_fake_call, which calls the kernel for one thread.
+// INVALID_ARGUMENT: the program does not compile; the message is the compiler's.
 Result<std::string> compile_for_host(const std::string& text);
 
 }  // namespace shw::fakes

@@ -1,4 +1,4 @@
-// Errors that tests inject.
+// Counts calls and returns the errors that tests inject.
 #include <map>
 #include <mutex>
 #include <string>

@@ -1,16 +1,17 @@
-/* What tests may tell the fakes, in the library of the fakes. */
+/* How tests control and inspect the fakes. The library of the fakes exports these functions. */
 #pragma once
 
 #define SHW_FAKE_API extern "C" __attribute__((visibility("default")))
 
-/* From now on `function` ("cuMemAlloc_v2") returns `code`, after so many calls that work. 0: it
- * works again. Of the functions that say versions, "cuDriverGetVersion", "nvrtcVersion" and so on,
- * `code` is the version. */
+/* After `after` more calls that work, `function` ("cuMemAlloc_v2") returns `code`. Code 0 ends the
+ * injection. For functions that report versions ("cuDriverGetVersion", "nvrtcVersion" and so on),
+ * `code` is the version that they report. */
 SHW_FAKE_API void shw_fake_inject(const char* function, int code, int after);
-/* How often `function` was called, of those that can be told to fail. */
+/* How often `function` was called. Only functions that can be made to fail are counted. */
 SHW_FAKE_API int shw_fake_calls(const char* function);
-/* Allocations that were not given back before their device was closed, of all devices. */
+/* The number of allocations, over all devices, that were not released before their device was
+ * closed. */
 SHW_FAKE_API int shw_fake_leaks();
-/* Streams, events, modules, graphs and communicators that were not destroyed, contexts that were
- * not given back, cuBLASLt's and NVRTC's handles: of all devices. */
+/* The number of objects, over all devices, that were not destroyed or released: streams, events,
+ * modules, graphs, communicators, contexts, and the handles of cuBLASLt and NVRTC. */
 SHW_FAKE_API int shw_fake_alive();

@@ -42,7 +42,7 @@ Status translate(const Translate& at, P& parameter) {
   return {};
 }
 
-// Reads the parameters by their types, which the kernel's own type says.
+// Reads the parameters of a launch. Their types come from the type of the kernel function.
 template <auto kernel>
 struct Binder;
 template <class... P, void (*kernel)(P...)>

@@ -1,4 +1,4 @@
-// The kernels that the fake driver can launch: those of the CUDA backend, compiled for the host.
+// The kernels that the fake driver can launch: the CUDA backend's kernels, compiled for the host.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -7,14 +7,16 @@
 
 namespace shw::fakes {
 
-// Where the host finds what a device address stands for. OUT_OF_RANGE: in no live memory.
+// Maps a device address to an address that the host can access. OUT_OF_RANGE: the address is in no
+// live memory.
 using Translate = std::function<Result<void*>(const void*)>;
-// A kernel with its parameters, to be called for every thread.
+// A kernel with bound parameters; it is called once for each thread.
 using BoundKernel = std::function<void()>;
 
 struct FakeKernel {
   std::string_view program, name;
-  // Copies the parameters, as cuLaunchKernel does; what it gives translates their pointers.
+  // Copies the parameters, as cuLaunchKernel does. The function that it returns translates the
+  // pointers among them.
   std::function<std::function<Result<BoundKernel>(const Translate&)>(void** parameters)> bind;
 };
 const FakeKernel* find_kernel(std::string_view name);  // null: there is none

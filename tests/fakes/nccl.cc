@@ -1,8 +1,8 @@
-// A fake libnccl, between threads and processes of one host. As in NCCL, a communicator is made
-// when all its ranks have asked for it, a collective is done when all of them have come to it on
-// their streams, in the order in which each has issued them, and an abort ends only the rank that
-// calls it, and waits for graphs that hold its collectives. The ranks meet in a server
-// (nccl_server.h).
+// A fake libnccl that connects threads and processes of one host through a server (nccl_server.h).
+// It has these properties of NCCL: A communicator is ready when all its ranks have asked for it. A
+// collective completes when all ranks have reached it on their streams, in the order in which each
+// rank issued its collectives. An abort ends only the rank that calls it, and waits for the graphs
+// that hold the rank's collectives.
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -18,7 +18,7 @@ using namespace shw::runtime::cuda;
 using shw::Dtype;
 using shw::Status;
 
-// Of the fake driver, in this library.
+// Functions of the fake driver, which is in the same library.
 SHW_FAKE_API DriverError cuMemAlloc_v2(DevicePointer* memory, size_t bytes);
 SHW_FAKE_API DriverError cuMemFree_v2(DevicePointer memory);
 
@@ -75,11 +75,11 @@ shw::ReduceOp reduce_op(NcclOperation operation) {
 
 bool is_ready(ncclComm* communicator) { return communicator->member->state() == kNcclSuccess; }
 
-// What a collective does when its stream comes to it.
+// Executes a collective when its stream reaches it.
 using Work = std::function<Status(const shw::strict::Memory&)>;
 
-// Puts a collective on the stream. It takes its turn on the communicator where it is issued: here,
-// or at each launch of the graph into which the stream is captured.
+// Enqueues a collective on the stream. Its turn on the communicator is taken where it is issued: in
+// this call, or at each launch of the graph into which the stream is being captured.
 void push(const std::shared_ptr<Member>& member, StreamHandle stream,
           std::function<Work(uint64_t turn)> make) {
   const auto issue = [member, make, device = stream->device] {
@@ -100,14 +100,15 @@ void push(const std::shared_ptr<Member>& member, StreamHandle stream,
   stream->queue->push(std::move(captured));
 }
 
-// Whether the thread captures a stream: then a call that changes communicators breaks the capture.
+// Whether the calling thread captures a stream. If so, `call`, which changes communicators,
+// invalidates the capture.
 bool breaks_capture(const char* call) {
   shw::strict::Capture* const capture = shw::strict::this_thread().capture;
   if (capture != nullptr) capture->broken = std::string(call) + " was called in a capture";
   return capture != nullptr;
 }
 
-// The answer to a request, into `out`.
+// Reads the answer to a request into `out`.
 NcclError receive(int fd, void* out, size_t bytes) {
   Message answer;
   if (!read_all(fd, &answer, sizeof answer)) return kRemoteError;
@@ -115,7 +116,7 @@ NcclError receive(int fd, void* out, size_t bytes) {
   return read_all(fd, out, bytes) ? kNcclSuccess : kRemoteError;
 }
 
-// Elements that a rank brings and gets.
+// The numbers of elements that a rank sends and receives.
 struct Counts {
   size_t in, out;
 };
@@ -126,7 +127,7 @@ NcclError collective(const char* name, Combine combine, const void* in, void* ou
   if (const int code = injected(name); code != 0) return code;
   if (!is_ready(communicator)) return kNcclInvalidUsage;
   const auto member = communicator->member;
-  if (member->has_registered(in)) (void)injected("a registered operand");  // counts it
+  if (member->has_registered(in)) (void)injected("a registered operand");  // for shw_fake_calls
   const Dtype dtype = dtype_of(type);
   const auto size = static_cast<size_t>(shw::dtype_size(dtype));
   push(member, stream, [=](uint64_t turn) -> Work {
@@ -149,9 +150,9 @@ NcclError collective(const char* name, Combine combine, const void* in, void* ou
   return kNcclSuccess;
 }
 
-// Sends and receives between ncclGroupStart and ncclGroupEnd.
+// One send or receive between ncclGroupStart and ncclGroupEnd.
 struct Transfer {
-  const void* from;  // null: a receive
+  const void* from;  // null: this is a receive
   void* to;
   size_t bytes;
   int peer;
@@ -159,10 +160,10 @@ struct Transfer {
   StreamHandle stream;
 };
 thread_local std::vector<Transfer> transfers;
-thread_local std::vector<std::shared_ptr<Member>> aborted;  // in the group
+thread_local std::vector<std::shared_ptr<Member>> aborted;  // in the current group
 thread_local int group_depth = 0;
 
-// `from` and `to` are addresses for kernels here.
+// `from` and `to` are already addresses that the host can access.
 NcclError transfer_all(int fd, const std::vector<Transfer>& all) {
   std::vector<int32_t> senders;
   for (const Transfer& t : all) {
@@ -244,8 +245,8 @@ FAKE ncclCommGetAsyncError(NcclCommunicator communicator, NcclError* error) {
   *error = code != 0 ? code : communicator->member->state();
   return kNcclSuccess;
 }
-// Ends at once what runs; then waits for the graphs that hold the communicator, in a group at its
-// end.
+// Ends running collectives at once, then waits for the graphs that hold the communicator. Within a
+// group, the end of the group waits for them.
 FAKE ncclCommAbort(NcclCommunicator communicator) {
   const std::shared_ptr<Member> member = communicator->member;
   member->abort();

@@ -1,4 +1,4 @@
-// A rank in a communicator of the fake NCCL, at its end of the connection to the server.
+// One rank of a communicator of the fake NCCL: the rank's end of the connection to the server.
 #pragma once
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ using runtime::cuda::NcclError;
 
 inline constexpr NcclError kRemoteError = 6;
 
-// Both the caller and its streams' threads use it.
+// Thread-safe: the caller's thread and the threads of its streams use it.
 class Member {
  public:
   Member(std::string server, const Message& request)
@@ -40,7 +40,7 @@ class Member {
     if (state_ == kNcclInProgress) look_for_ready();
     return state_;
   }
-  // Valid once the state is success.
+  // Valid once state() has returned kNcclSuccess.
   const Message& ready() const { return ready_; }
   int size() const { return ready_.b; }
   const std::string& server() const { return server_; }
@@ -53,7 +53,8 @@ class Member {
     std::lock_guard lock(mutex_);
     changed_.notify_all();
   }
-  // What a graph that has a collective of this communicator holds.
+  // The reference that a graph with a collective of this communicator holds. wait_for_graphs()
+  // waits until all of them are gone.
   static std::shared_ptr<void> held_by_graph(const std::shared_ptr<Member>& member) {
     std::lock_guard lock(member->mutex_);
     ++member->graphs_;
@@ -63,7 +64,7 @@ class Member {
               member->changed_.notify_all();
             }};
   }
-  // Memory that this rank has registered: its end, by its begin.
+  // The memory that this rank has registered. The map has the end of each range by its begin.
   void register_memory(const char* begin, size_t bytes) {
     std::lock_guard lock(mutex_);
     registered_[begin] = begin + bytes;
@@ -82,8 +83,9 @@ class Member {
     changed_.wait(lock, [&] { return graphs_ == 0; });
   }
 
-  // Calls `exchange(fd)` when what was issued before is done. It returns kNcclSuccess or an error,
-  // after which nothing ends on this communicator any more until it is aborted.
+  // Calls `exchange(fd)` when all collectives issued before `number` are done. `exchange` returns
+  // kNcclSuccess or an error. After an error nothing on this communicator completes until it is
+  // aborted.
   template <class F>
   void in_turn(uint64_t number, F&& exchange) {
     std::unique_lock lock(mutex_);

@@ -26,15 +26,15 @@ namespace {
 
 struct Group;
 
-// A rank in a communicator: one connection.
+// One rank of one communicator: one connection.
 struct Member {
-  int fd = -1;  // -1: it has left
+  int fd = -1;  // -1: the rank has left
   std::shared_ptr<Group> group;
   int rank = 0;
-  std::vector<int32_t> collects;  // the senders that it waits for
+  std::vector<int32_t> collects;  // the senders whose messages it waits for
 };
 
-// One collective that the ranks of a communicator meet in.
+// One collective of a communicator, until all ranks have arrived.
 struct Meeting {
   Message first{};
   std::vector<std::vector<char>> in;  // by rank
@@ -42,15 +42,15 @@ struct Meeting {
   bool is_broken = false;
 };
 
-// The ranks of a communicator.
+// A communicator.
 struct Group {
   explicit Group(int n) : members(static_cast<size_t>(n)) {}
   int size() const { return static_cast<int>(members.size()); }
-  std::vector<std::shared_ptr<Member>> members;  // by rank; null: has not come
+  std::vector<std::shared_ptr<Member>> members;  // by rank; null: the rank has not joined yet
   int arrived = 0;
   std::map<uint64_t, Meeting> meetings;                               // by number
   std::map<std::pair<int, int>, std::deque<std::vector<char>>> mail;  // by sender and receiver
-  // Of a split under way: colour, key and member, of those that have asked.
+  // The requests of a split that not all ranks have made yet.
   struct Request {
     int color, key;
     std::shared_ptr<Member> member;
@@ -58,7 +58,7 @@ struct Group {
   std::vector<Request> requests;
 };
 
-// A rank that has left gets nothing.
+// Sends nothing to a rank that has left.
 void reply(Member& member, Message head, const void* bytes = nullptr) {
   if (member.fd >= 0) (void)write_message(member.fd, head, bytes);
 }
@@ -93,7 +93,7 @@ class Server {
   explicit Server(int listening) : listening_(listening) {}
   ~Server() {
     close(listening_);
-    for (const auto& m : members_) {  // a group has its members, and a member its group
+    for (const auto& m : members_) {  // members and groups hold each other; this breaks the cycle
       m->group = nullptr;
       if (m->fd >= 0) close(m->fd);
     }
@@ -114,7 +114,8 @@ class Server {
 
   const int listening_;
   bool has_begun_ = false;
-  std::vector<std::shared_ptr<Member>> members_;  // of all communicators; its index is its number
+  // of all communicators; the index is the member number
+  std::vector<std::shared_ptr<Member>> members_;
   std::shared_ptr<Group> all_;
 };
 
@@ -128,7 +129,7 @@ void Server::serve(const std::atomic<bool>& stop) {
         here.push_back(m);
       }
     if (has_begun_ && here.empty()) return;
-    constexpr int kLookAgainMs = 20;  // at `stop`
+    constexpr int kLookAgainMs = 20;  // how often `stop` is checked
     if (poll(watched.data(), watched.size(), kLookAgainMs) <= 0) continue;
     if (watched[0].revents != 0) accept_one();
     for (size_t i = 0; i < here.size(); ++i)
@@ -147,7 +148,7 @@ void Server::accept_one() {
   members_.back()->fd = fd;
 }
 
-// False: the member has left.
+// Returns false if the member has left.
 bool Server::answer(const std::shared_ptr<Member>& from) {
   Message head;
   if (!read_all(from->fd, &head, sizeof head)) return false;
@@ -178,7 +179,8 @@ bool Server::answer(const std::shared_ptr<Member>& from) {
   return true;
 }
 
-// All ranks of the group are told when the last one has come.
+// Adds a member to its group. When the last rank has joined, all ranks are told that the
+// communicator is ready.
 void Server::enter(const std::shared_ptr<Group>& group, int rank,
                    const std::shared_ptr<Member>& member) {
   member->group = group;
@@ -201,7 +203,7 @@ void Server::split(const std::shared_ptr<Member>& from, const Message& head) {
   if (static_cast<int>(group.requests.size()) == group.size()) finish_split(group);
 }
 
-// Every rank has asked: each colour becomes a group, in the order of the keys.
+// Called when every rank has asked: each colour becomes a group, ordered by the keys.
 void Server::finish_split(Group& group) {
   std::map<int, std::vector<Group::Request>> by_color;
   for (Group::Request& r : std::exchange(group.requests, {})) by_color[r.color].push_back(r);
@@ -234,7 +236,7 @@ void Server::meet(Member& from, const Message& head, std::vector<char> bytes) {
   group.meetings.erase(head.number);
 }
 
-// If all that the member waits for is there.
+// Sends the messages that the member waits for, once all of them are there.
 void Server::deliver(Member& to) {
   if (to.collects.empty()) return;
   std::map<int32_t, size_t> wanted;
@@ -248,7 +250,7 @@ void Server::deliver(Member& to) {
   }
 }
 
-// The threads of this process's servers.
+// The server threads of this process.
 struct Servers {
   std::mutex mutex;
   std::atomic<bool> stop{false};
@@ -264,7 +266,7 @@ Servers& servers() {
   return all;
 }
 
-// The length of an abstract address is part of it.
+// The address is in the abstract namespace, where its length is part of the name.
 std::pair<sockaddr_un, socklen_t> address_of(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

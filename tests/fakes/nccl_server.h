@@ -1,15 +1,17 @@
-// Where the ranks of a fake NCCL job meet: a thread in the process that made the job's id. It alone
-// holds the state of all communicators, and adds and copies what ranks bring.
+// The server through which the ranks of a fake NCCL job communicate. It is a thread in the process
+// that made the job's id. It alone holds the state of all communicators, and it reduces and copies
+// the data of the ranks.
 #pragma once
 #include <string>
 
 namespace shw::fakes {
 
-// Starts one, and returns the name of its socket (in Linux' abstract namespace: no file stays
-// behind). It ends when all ranks that came have left, or with the process. Empty: no socket.
+// Starts a server and returns the name of its socket, or an empty name if there is no socket. The
+// socket is in Linux's abstract namespace, so no file stays behind. The server ends when all ranks
+// that joined have left, or with the process.
 std::string start_nccl_server();
 
-// A connection to the server of that name; -1: there is none.
+// Returns a connection to the server of that name, or -1 if there is no such server.
 int connect_to_nccl_server(const std::string& name);
 
 }  // namespace shw::fakes

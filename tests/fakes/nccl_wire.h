@@ -1,5 +1,5 @@
-// What the fake NCCL's ranks and the place where they meet say to each other: messages of a fixed
-// head and some bytes, over Unix sockets.
+// The protocol between the ranks of the fake NCCL and its server: messages with a fixed-size head
+// and a variable number of bytes, over Unix sockets.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class MessageKind : uint32_t {
   kCollect,  // bytes: the senders (int32) whose next messages this rank waits for
   // To a rank.
   kReady,   // a = rank, b = number of ranks, c = member: the communicator is there
-  kDone,    // bytes: the result; of kCollect what each sender has sent, one message for each
+  kDone,    // bytes: the result. The answer to kCollect is one such message for each sender.
   kBroken,  // the ranks of a collective disagree
 };
 enum class Combine : int32_t { kAllReduce, kReduceScatter, kAllGather };
@@ -24,10 +24,10 @@ struct Message {
   MessageKind kind;
   int32_t a = 0, b = 0, c = 0;
   uint64_t number = 0;
-  uint64_t bytes = 0;  // that follow
+  uint64_t bytes = 0;  // the number of bytes that follow the head
 };
 
-// False: the other side has closed the connection.
+// Both return false if the other side has closed the connection.
 bool write_all(int fd, const void* data, size_t size);
 bool read_all(int fd, void* data, size_t size);
 bool write_message(int fd, Message head, const void* bytes = nullptr);

@@ -1,5 +1,5 @@
-// A fake libnvrtc: of the kernels that the fakes were built with it gives a binary that stands for
-// them; other code it has compiled for the host.
+// A fake libnvrtc. For the kernels that the fakes were built with it returns a binary that only
+// names them. Other code is compiled for the host.
 #include "fakes/nvrtc.h"
 
 #include <cstring>
@@ -33,7 +33,8 @@ SHW_FAKE_API const char* nvrtcGetErrorString(NvrtcError) { return "an error of t
 SHW_FAKE_API NvrtcError nvrtcCreateProgram(NvrtcProgram* program, const char* text, const char*,
                                            int num_headers, const char* const* headers,
                                            const char* const* names) {
-  // One include of one of the headers, which are those that the fakes were built with.
+  // The program is ours if its headers are those that the fakes were built with. A known kernel is
+  // a program that consists of one include of such a header.
   const auto known = kernel_headers();
   bool is_ours = static_cast<size_t>(num_headers) == known.size(), is_there = false;
   std::string binary;

@@ -1,10 +1,10 @@
-// What the fake NVRTC hands to the fake driver.
+// The format of the binaries that the fake NVRTC makes and the fake driver loads.
 #pragma once
 
 namespace shw::fakes {
-// What a binary begins with; the name of its program follows, and a zero. Of generated code the
-// name is kGenerated, and its size as text, a zero and the bytes of a shared object follow, with
-// the functions that host_compiler.cc says.
+// Every binary begins with kFakeBinary, then the name of its program and a zero byte. The name
+// kGenerated marks generated code. Then the size of a shared object as text, a zero byte and the
+// shared object follow. The object exports the functions that host_compiler.h describes.
 inline constexpr char kFakeBinary[] = "FAKE: compiled for the host: ";
 inline constexpr char kGenerated[] = "generated";
 }  // namespace shw::fakes

@@ -1,6 +1,6 @@
-// The device language on the host: what CUDA C++ has beyond C++, as far as the kernels of
-// src/runtime/cuda/plugin/kernels use it. A block's threads are fibers of one thread of the host
-// (block.h), so a block's shared memory is that thread's.
+// The parts of CUDA C++ that C++ lacks, for the host, as far as the kernels of
+// src/runtime/cuda/plugin/kernels use them. The threads of a block are fibers of one host thread
+// (block.h), so thread-local memory of that host thread serves as the block's shared memory.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -18,7 +18,7 @@ struct Coordinates {
 };
 }  // namespace shw::fakes
 
-// Kernels that the fake NVRTC compiles find them in the fakes' library.
+// Exported, because kernels that the fake NVRTC compiles link against the library of the fakes.
 #define SHW_FAKE_SHIM __attribute__((visibility("default")))
 SHW_FAKE_SHIM extern thread_local shw::fakes::Coordinates threadIdx, blockIdx, blockDim, gridDim;
 SHW_FAKE_SHIM void __syncthreads();
@@ -35,7 +35,7 @@ inline unsigned atomicCAS(unsigned* at, unsigned expected, unsigned value) {
 inline unsigned atomicExch(unsigned* at, unsigned value) {
   return std::atomic_ref(*at).exchange(value);
 }
-// A fence; but the thread sanitizer knows none.
+// An atomic operation in place of a fence, since the thread sanitizer does not support fences.
 inline void __threadfence_system() {
   static std::atomic<unsigned> order;
   order.fetch_add(0);

@@ -1,5 +1,6 @@
-// What runtime/cuda/plugin/kernels/warp.cuh does in PTX, in plain C++: the same functions with the
-// same places of elements, each lane of a warp asking the others for what they hold.
+// Plain C++ versions of the functions that runtime/cuda/plugin/kernels/warp.cuh implements in PTX.
+// Each lane holds the same elements as on a device, and lanes read each other's values by
+// exchange().
 #pragma once
 #include <cstring>
 
@@ -8,7 +9,7 @@
 
 namespace shw::runtime::cuda {
 
-// One tile product of a warp.
+// Computes one matrix product of tiles that the lanes of a warp hold together.
 template <class E>
 void multiply_add_of_warp(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   struct Operands {
@@ -56,7 +57,7 @@ struct Float16 {
   }
 };
 
-// The rows of the four matrices, by lane.
+// The row address that lane `lane` has passed in. The lanes' rows form the four matrices.
 inline const unsigned short* row_of(const fakes::Shown* shown, unsigned lane) {
   const unsigned short* row;
   std::memcpy(&row, shown[lane].bytes, sizeof row);

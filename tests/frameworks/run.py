@@ -1,5 +1,5 @@
-"""Tests of what the Python package does with frameworks, with the real ones in a venv of their own: gigabytes, so tests/run.sh runs them only
-when asked (--with-frameworks).
+"""Tests the Python package with the real frameworks, in a separate venv. The venv has several gigabytes, so tests/run.sh runs this only
+with --with-frameworks.
 
 usage: run.py BUILD_DIR      the wheel of BUILD_DIR/python/wheels, which the ctest `python` leaves there
 """

@@ -1,4 +1,4 @@
-"""Stores graphs of some architectures of the zoo in their smallest sizes, with PyTorch's results: what machines without PyTorch test
+"""Stores graphs of some architectures of the zoo in their smallest sizes, with PyTorch's results, for tests on machines without PyTorch
 (tests/unit/e2e/stored_models_test.cc).
 
 usage: store_graphs.py FOLDER [NAME …]      tests/data/torch; NAME: only these
@@ -35,7 +35,7 @@ DTYPES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.int64: "I64", torc
 
 
 class Smallest(random.Random):
-    """Of sizes always the smallest."""
+    """Always chooses the smallest size."""
 
     def choice(self, options: Sequence[Any]) -> Any:
         return min(options)
@@ -59,7 +59,7 @@ def coarse(t: torch.Tensor) -> torch.Tensor:
 
 
 def rounded(t: torch.Tensor) -> torch.Tensor:
-    """With fewer bits in the mantissa."""
+    """Rounds to fewer bits in the mantissa."""
     if t.dtype is not torch.float32:
         return t
     mantissa, exponent = torch.frexp(t)
@@ -67,7 +67,7 @@ def rounded(t: torch.Tensor) -> torch.Tensor:
 
 
 def expected(module: torch.nn.Module, inputs: Any, graph: sw.torch.TorchGraph, tangents: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """What PyTorch computes, by the names of the graph's ports."""
+    """Returns PyTorch's results, by the names of the graph's ports."""
     outputs = torch.utils._pytree.tree_leaves(module(**inputs) if isinstance(inputs, dict) else module(*inputs))
     torch.autograd.backward([outputs[int(name.partition(".")[2])] for name in tangents], list(tangents.values()))
     found = {f"output.{i}" if i else "output": t.detach() for i, t in enumerate(outputs) if isinstance(t, torch.Tensor)}
@@ -108,7 +108,7 @@ def apart(got: torch.Tensor, wanted: torch.Tensor) -> float:
 
 
 def portable(fx_json: bytes) -> bytes:
-    """Without the lines of the program that traced it."""
+    """Removes the source lines of the program that traced the graph."""
     graph = json.loads(fx_json)
     for node in graph["nodes"]:
         node.pop("stack_trace", None)

@@ -38,7 +38,7 @@ def test_losses_and_gradients_are_jaxs(name, bytecode):
         assert ours.shape == theirs.shape and float(jnp.abs(ours - theirs).max()) <= 2e-5 * float(jnp.abs(theirs).max())
 
 
-# A cumulative sum is a reduction over windows there.
+# In StableHLO a cumulative sum is a reduction over windows.
 OURS = {**FUNCTIONS, "reductions": lambda x: (x.sum(0), x.max(), x.min(1), x.mean(), x.astype(jnp.int32).max(0), (x > 0).all(1), (x > 1).any())}
 
 

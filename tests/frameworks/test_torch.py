@@ -141,7 +141,7 @@ def tied_net(device):
 
 def test_a_module_without_values_makes_the_same_graph():
     def text(graph):
-        return re.sub(r"(seq|ac)=[0-9]+", "", str(graph))  # PyTorch counts on from graph to graph
+        return re.sub(r"(seq|ac)=[0-9]+", "", str(graph))  # PyTorch continues these numbers from graph to graph
 
     x = torch.randn(8, 16)
     made, partly = sw.torch.export(tied_net("cpu"), x), tied_net("cpu")
@@ -159,7 +159,8 @@ def test_a_module_without_values_makes_the_same_graph():
 
 
 def test_training_goes_as_pytorch_goes():
-    """Losses, weights and running statistics of five steps. Adam would make steps of what rounding leaves of a zero gradient."""
+    """Compares losses, weights and running statistics of five steps. Adam is not used: it would turn the rounding error of a zero
+    gradient into full steps."""
     ours, theirs = net(), net()
     compiled = sw.torch.compile(ours, mesh=MESH)
     x, y = torch.randn(8, 16), torch.randn(8, 16)
@@ -198,7 +199,7 @@ class Counts(nn.Module):
 
 
 def test_what_the_module_changes_is_changed():
-    """With gradients and without; buffers and arguments."""
+    """In-place changes of buffers and arguments take effect, with gradients and without."""
     ours, theirs = net(Counts), net(Counts)
     compiled = sw.torch.compile(ours, mesh=MESH)
     results = []
@@ -238,7 +239,7 @@ class Sigmoid(nn.Module):
 
 
 def test_a_result_can_be_written_to():
-    """It is no memory that the backward pass, or another run, still reads."""
+    """The result's memory must not be memory that the backward pass or another run still reads."""
     module = net(Sigmoid)
     compiled = sw.torch.compile(module)
     x = torch.randn(8, 16, requires_grad=True)
@@ -290,7 +291,7 @@ def test_autocast_is_part_of_the_graph():
     assert compiled(x).dtype is torch.float32
     with torch.autocast("cpu", torch.bfloat16):
         got, expected = compiled(x), module(x)
-    close(got.detach(), expected.detach(), 2e-2)  # three digits of bf16
+    close(got.detach(), expected.detach(), 2e-2)  # bf16 has about three digits
     got.float().sum().backward()
     assert module.wide.weight.grad.dtype is torch.float32
 
@@ -320,7 +321,7 @@ def test_arguments_and_results_of_any_structure():
         close(got["y"].detach(), expected["y"].detach())
         close(got["rest"][0].detach(), expected["rest"][0].detach())
         assert torch.equal(got["best"], expected["best"]) and not got["best"].requires_grad
-    assert len(compiled._calls) == 3  # the last is the second again
+    assert len(compiled._calls) == 3  # the last call is equal to the second
     got, expected = (m(x, extra={"bias": bias}) for m in (compiled, module))
     for result in (got, expected):
         bias.grad = None

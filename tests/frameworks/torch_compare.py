@@ -32,7 +32,7 @@ MESHES = {4: {"dp": 2, "tp": 2}, 8: {"dp": 2, "tp": 4}}
 
 
 def inputs_for(model: torch_zoo.Model, dtype: torch.dtype) -> Any:
-    """Copies of the inputs, which gradients are asked of where they are floating numbers."""
+    """Returns copies of the inputs. Those of floating-point type require gradients."""
 
     def made(value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
@@ -43,7 +43,7 @@ def inputs_for(model: torch_zoo.Model, dtype: torch.dtype) -> Any:
 
 
 def run(module: torch.nn.Module, inputs: Any, state: torch.nn.Module) -> dict[str, dict[str, torch.Tensor]]:
-    """Outputs, gradients and buffers of one step, whose loss weighs all outputs with fixed random numbers."""
+    """Returns outputs, gradients and buffers of one step. The loss is the sum of all outputs, weighted with fixed random numbers."""
     outputs = module(**inputs) if isinstance(inputs, dict) else module(*inputs)
     flat = [t for t in torch.utils._pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
     generator = torch.Generator().manual_seed(1)
@@ -57,7 +57,7 @@ def run(module: torch.nn.Module, inputs: Any, state: torch.nn.Module) -> dict[st
 
 
 def difference(got: dict[str, dict[str, torch.Tensor]], expected: dict[str, dict[str, torch.Tensor]]) -> tuple[float, str]:
-    """The largest, and of which tensor."""
+    """Returns the largest difference, and the name of its tensor."""
     worst, where = 0.0, ""
     for kind, tensors in expected.items():
         if got[kind].keys() != tensors.keys():
@@ -69,7 +69,7 @@ def difference(got: dict[str, dict[str, torch.Tensor]], expected: dict[str, dict
             if got[kind][name].shape != tensor.shape:
                 return float("inf"), f"shape of {kind} {name}"
             apart = (got[kind][name].double() - tensor.double()).abs()
-            apart = apart.masked_fill(got[kind][name] == tensor, 0)  # equal infinities
+            apart = apart.masked_fill(got[kind][name] == tensor, 0)  # both are the same infinity
             error = float(apart.max()) / max(float(tensor.double().abs().nan_to_num(posinf=0, neginf=0).max()), 1e-2 * largest, 1e-30)
             if not error <= worst:
                 worst, where = error, f"{kind} {name}"
@@ -77,7 +77,7 @@ def difference(got: dict[str, dict[str, torch.Tensor]], expected: dict[str, dict
 
 
 def difference_in_f64(model: torch_zoo.Model, mesh: dict[str, int], expected: dict[str, dict[str, torch.Tensor]]) -> float:
-    """Of the same plan in f64, in which rounding can hide nothing: what is left of a difference in f32 is no rounding."""
+    """Returns the difference of the same plan in f64. A difference that remains in f64 is not caused by rounding."""
     module = copy.deepcopy(model.module).double()
     compiled = sw.torch.compile(module, mesh=mesh)
     return difference(run(compiled, inputs_for(model, torch.float64), module), expected)[0]
@@ -93,10 +93,10 @@ def one(architecture: torch_zoo.Architecture) -> dict[str, Any]:
         try:
             exact = copy.deepcopy(model.module).double()
             expected = run(exact, inputs_for(model, torch.float64), exact)
-        except RuntimeError:  # an operation that has no f64
+        except RuntimeError:  # an operation does not support f64
             row["reference"] = "f32"
         row["torch"], _ = difference(in_f32, expected)
-    except Exception as error:  # the model itself does not run: nothing to compare
+    except Exception as error:  # the model does not run in PyTorch, so there is nothing to compare
         return row | {"state": "not run", "why": f"{type(error).__name__}: {error}"}
     row["parameters"] = sum(p.numel() for p in model.module.parameters())
     for ranks, mesh in MESHES.items():
@@ -142,7 +142,7 @@ def main() -> int:
     counts = {state: sum(r["state"] == state for r in rows) for state in ("passed", "refused", "imprecise", "not run", "wrong", "failed")}
     if wanted.table:
         write_table(wanted.table, rows, counts)
-    # Rounding differs from run to run: a model that just passes may be imprecise in the next one.
+    # Rounding differs from run to run, so a model that just passes may count as imprecise in the next run.
     lost = [row["name"] for row in rows if wanted.check_table and row["state"] not in ("passed", "imprecise")
             and is_passed(wanted.check_table, row["name"])]
     if lost:
@@ -162,7 +162,7 @@ def write_table(document: pathlib.Path, rows: list[dict[str, Any]], counts: dict
     for row in rows:
         if row["state"] == "passed":
             errors = " | ".join(f"{row[key]:.1e}" for key in ("error_4", "error_8", "torch"))
-            if "reference" in row:  # it cannot run in f64
+            if "reference" in row:  # the model cannot run in f64
                 errors = errors.rpartition("|")[0] + "| reference"
             lines.append(f"| {row['name']} | {row['kind']} | {row['parameters']} | {errors} |")
     lines += ["\n| not passed | kind | what it lacks |", "|---|---|---|"]

@@ -35,7 +35,7 @@ class Architecture:
         seed = zlib.crc32(self.name.encode())
         torch.manual_seed(seed)
         model = self.make(random.Random(seed))
-        with torch.no_grad():  # no parameter stays zero or one, and with it a gradient that is zero for any weights
+        with torch.no_grad():  # no parameter stays zero or one, since that can make gradients zero for any weights
             for parameter in model.module.parameters():
                 if parameter.is_floating_point():
                     parameter.add_(torch.randn_like(parameter), alpha=0.02)
@@ -56,7 +56,7 @@ TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_star
 
 
 def sizes_of(rng: random.Random) -> dict[str, Any]:
-    """Names that most configurations understand; the others ignore them."""
+    """Returns the sizes under names that most configurations use. Other configurations ignore them."""
     heads, head_dim = rng.choice((2, 4)), rng.choice((8, 16))
     width, wide, layers = heads * head_dim, heads * head_dim * rng.choice((2, 3)), rng.choice((1, 2))
     return {"hidden_size": width, "num_attention_heads": heads, "num_key_value_heads": rng.choice((1, 2)), "head_dim": head_dim,
@@ -98,7 +98,7 @@ def tokens(rng: random.Random, config: Any) -> dict[str, Any]:
 
 
 def masked_tokens(rng: random.Random, config: Any) -> dict[str, Any]:
-    """The last sequences are shorter, as in a batch of texts."""
+    """Makes a batch of tokens with a mask. The last sequences are shorter, as in a batch of texts."""
     ids = tokens(rng, config)["input_ids"]
     mask = torch.ones_like(ids)
     mask[BATCH // 2:, -3:] = 0
@@ -207,7 +207,7 @@ def timm_model(name: str, kind: str, size: int, of: str = "", **sizes: Any) -> N
             module = getattr(place, cls)(num_classes=classes, **own)
         else:
             module = timm.create_model(name, num_classes=classes, **sizes)
-        for part in module.modules():  # random numbers would be other ones than PyTorch's
+        for part in module.modules():  # random numbers would differ from PyTorch's
             if isinstance(part, torch.nn.Dropout):
                 part.p = 0.0
             if hasattr(part, "drop_prob"):

@@ -1,4 +1,5 @@
-// import_fx_json on any JSON text: a status or a graph, which the verifier may refuse.
+// import_fx_json on any JSON text must return a status or a graph. The verifier may refuse the
+// graph.
 #include <cstdint>
 
 #include "graph/writer.h"

@@ -1,5 +1,5 @@
-// load_graph on any bytes: a status, or a graph that survives its bytes and its text, and that
-// every rewrite turns into a graph that verifies, once its symbols are sizes.
+// load_graph on any bytes must return a status or a graph. A graph must survive writing as bytes
+// and as text. Once its symbols have sizes, every rewrite must turn it into a graph that verifies.
 #include <cstdint>
 #include <cstdlib>
 
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const shw::Result<shw::Graph> parsed = shw::parse_graph(shw::print_graph(*graph));
   if (!parsed.ok() || !shw::first_difference(*parsed, *graph).empty()) std::abort();
   const shw::Result<shw::Graph> expanded = shw::expand_symbols(*graph, {});
-  if (!expanded.ok()) {  // its symbols do not fit its nodes, or what they share
+  if (!expanded.ok()) {  // its symbols do not fit its nodes or each other
     if (graph->symbols().table.empty() || expanded.status().message().empty()) std::abort();
     return 0;
   }

@@ -1,4 +1,5 @@
-// parse_graph on any text: a status with a place, or a graph that prints to a text of itself.
+// parse_graph on any text must return a status with a position, or a graph whose printed text
+// parses to the same graph.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,5 @@
-// parse_hardware on any text: a status, or hardware that can be written, read back and priced.
+// parse_hardware on any text must return a status, or hardware that can be written, read back and
+// used for prices.
 #include <cstdint>
 #include <cstdlib>
 

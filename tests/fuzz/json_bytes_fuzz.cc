@@ -1,5 +1,5 @@
-// parse_json_bytes on any bytes, which may be gzipped: a status, or a document of no more text than
-// the limit allows.
+// parse_json_bytes on any bytes, which may be gzipped, must return a status, or a document whose
+// text does not exceed the limit.
 #include <cstdint>
 #include <cstdlib>
 
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool expected = code == shw::Code::kDataLoss || code == shw::Code::kResourceExhausted ||
                           code == shw::Code::kInvalidArgument;
     if (!expected) std::abort();
-  } else if (tree->root.size() > kLimit) {  // an element takes a byte of text at least
+  } else if (tree->root.size() > kLimit) {  // an element needs at least one byte of text
     std::abort();
   }
   return 0;

@@ -1,4 +1,4 @@
-// parse_nccl_tests on any text: a status, or runs that calibration takes or refuses.
+// parse_nccl_tests on any text must return a status, or runs that calibration accepts or refuses.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// import_model on any bytes: a status or a graph, which the verifier may refuse.
+// import_model on any bytes must return a status or a graph. The verifier may refuse the graph.
 #include <cstdint>
 
 #include "graph/writer.h"

@@ -1,5 +1,5 @@
-// read_placements on any text: a status, or choices that the graph has and that can be planned
-// with or not.
+// read_placements on any text must return a status or choices that the graph has. Planning with
+// these choices may succeed or fail.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// relu(x · w), on four ranks.
+// relu(x · w) on four ranks.
 std::unique_ptr<const shw::PreparedModel> small_model() {
   using namespace shw;
   Graph graph;

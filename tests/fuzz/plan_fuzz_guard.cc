@@ -55,7 +55,7 @@ Guarded lay_out(Program& program, StorageKind kind, int64_t odd, int64_t* total)
     at = up_to_multiple(at + s.bytes + program.alignment, program.alignment);
   }
   if (at == 0) return guarded;
-  *total = guarded.bytes = at + odd;  // no other allocation is as large
+  *total = guarded.bytes = at + odd;  // `odd` makes the size unique among the allocations
   return guarded;
 }
 

@@ -1,5 +1,5 @@
-// Storages of arena and session laid far from each other, with bytes between them that the address
-// sanitizer watches.
+// Places the storages of the arena and of the session far apart. The address sanitizer watches the
+// bytes between them.
 #pragma once
 #include <memory>
 #include <utility>
@@ -10,19 +10,19 @@
 
 namespace shw::fuzz {
 
-// An allocation of `bytes` is a memory of this kind, and these parts of it are used: first and last
-// byte (behind the end).
+// An allocation of exactly `bytes` is of this kind. `used` lists the begin and the end of each part
+// that may be accessed.
 struct Guarded {
   int64_t bytes = 0;
   std::vector<std::pair<int64_t, int64_t>> used;
 };
 using Guards = std::vector<Guarded>;
 
-// Gives every storage of the arena and of the session bytes of its own.
+// Gives every storage of the arena and of the session its own bytes.
 Guards move_apart(Program& program);
 
-// Memory of the heap, filled with bytes that are not zero; in what is as large as one of `guards`,
-// only the parts that are used can be touched.
+// Heap memory, filled with non-zero bytes. If an allocation has the size of one of `guards`, only
+// its used parts may be accessed.
 std::shared_ptr<runtime::cpu::HostAllocator> guarding_allocator(Guards guards);
 
 }  // namespace shw::fuzz

@@ -38,7 +38,7 @@ class InlineStream final : public runtime::Stream {
   runtime::Fault& fault_;
 };
 
-// The CPU, but for its streams.
+// The CPU device with other streams.
 class InlineDevice final : public runtime::Device {
  public:
   explicit InlineDevice(const Guards& guards) : cpu_(guarding_allocator(guards)) {}
@@ -65,7 +65,7 @@ class InlineDevice final : public runtime::Device {
   runtime::cpu::CpuDevice cpu_;
 };
 
-// Reads all of its input and writes all of its output, as the real one does.
+// Reads its whole input and writes its whole output, as the real collective does.
 class InlineCollective final : public runtime::HostKernel {
  public:
   InlineCollective(const CollectiveSpec& spec, int64_t members) {

@@ -1,6 +1,7 @@
-// One rank of a plan on the calling thread alone: the runtime's kernels, memory and commands, on
-// streams that do their work at once. Thousands of plans a second, where threads take milliseconds.
-// Other ranks are not there: what a collective brings of them is this rank's own.
+// Runs one rank of a plan on the calling thread alone. It uses the runtime's kernels, memory and
+// commands, on streams that execute their work at once. So thousands of plans run in a second,
+// while starting threads takes milliseconds. There are no other ranks: a collective uses this
+// rank's own data in place of theirs.
 #pragma once
 #include <memory>
 #include <vector>
@@ -18,7 +19,7 @@ class InlineRank {
  public:
   static Result<std::unique_ptr<InlineRank>> create(const Plan& plan, int64_t rank,
                                                     const Guards& guards);
-  // `ports`: memory by port, for those that the entry lists.
+  // `ports`: the memory of each port that the entry lists.
   Status run(size_t entry, const IndexVec<PortId, std::byte*>& ports);
 
  private:

@@ -1,6 +1,6 @@
-// Changes plans as plans: another kernel, shape, attribute, operand, event. Changed bytes seldom
-// make a plan that read_plan accepts; changed fields, put right where they contradict each other,
-// often do, and reach what runs plans.
+// Mutates plans on the level of their fields: another kernel, shape, attribute, operand or event.
+// Changed bytes seldom make a plan that read_plan accepts. Changed fields, with contradictions
+// repaired, often do, so the fuzzer reaches the code that runs plans.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -103,14 +103,14 @@ class Mutator {
         }
         break;
       case 5:
-        if (rank > 1) {  // a view
+        if (rank > 1) {  // makes a view
           const size_t a = below(rank), b = below(rank);
           std::swap(t.shape[a], t.shape[b]);
           std::swap(t.strides[a], t.strides[b]);
         }
         return;
       case 6:
-        if (rank > 0) {  // broadcast
+        if (rank > 0) {  // makes a broadcast dim
           const size_t at = below(rank);
           t.strides[at] = 0;
           if (one_in(2)) t.shape[at] = 1 + below(40);
@@ -225,7 +225,7 @@ class Mutator {
     return p_.values.push_back({type, storage, 0});
   }
 
-  // Some kernel on values that there are, into memory of its own.
+  // Inserts a step with some kernel that reads existing values and writes into new memory.
   void insert_step() {
     if (p_.values.empty() || p_.entries.empty()) return;
     const uint32_t e = below(p_.entries.size());
@@ -308,7 +308,7 @@ class Mutator {
       case 3:
         if (!s->collective.axes.empty()) s->collective.axes.pop_back();
         break;
-      case 4:  // often a sound permute
+      case 4:  // this is often a sound permute
         s->collective.to_axes.assign(s->collective.axes.rbegin(), s->collective.axes.rend());
         if (below(2) == 0) s->collective.kind = CollectiveKind::kPermute;
         break;
@@ -386,7 +386,7 @@ class Mutator {
       s.axes.push_back(static_cast<uint8_t>(below(p_.mesh.size() + 1)));
   }
 
-  // Everything on one stream: then nothing need wait.
+  // Puts all steps on one stream, so that no waits are needed.
   void run_in_order() {
     for (ProgramStep& s : p_.steps) {
       s.stream = kComputeStream;
@@ -396,8 +396,8 @@ class Mutator {
     p_.num_events = 0;
   }
 
-  // Storages as large as their windows, ports as their values are, every storage of the arena in
-  // bytes of its own.
+  // Repairs the plan: storages get the size of their windows, ports get the types of their values,
+  // and every storage of the arena gets its own bytes.
   void put_right() {
     for (uint32_t i = 0; i < p_.ports.size(); ++i) {
       Port& port = p_.ports[PortId{i}];
@@ -456,7 +456,7 @@ class Mutator {
   std::minstd_rand random_;
 };
 
-// With the trailer that belongs to the bytes, as the target reads them.
+// Reads the plan with a trailer that matches the bytes, as the fuzz target does.
 Result<Plan> read_repaired(const uint8_t* data, size_t size) {
   std::vector<uint8_t> bytes(data, data + size);
   if (size < 24) return data_loss("too short");

@@ -28,7 +28,7 @@ void check_refusal(const Status& status) {
 
 enum class Pattern { kZeros, kIndices, kNoise, kOnes };
 
-// Small numbers in 8-byte words are indices that exist and, as floats, next to nothing.
+// Small numbers in 8-byte words are valid indices, and as floats they are close to zero.
 uint8_t byte_at(Pattern pattern, size_t i, uint64_t seed) {
   switch (pattern) {
     case Pattern::kZeros:
@@ -43,8 +43,8 @@ uint8_t byte_at(Pattern pattern, size_t i, uint64_t seed) {
   return 0;
 }
 
-// What a rank hands over and receives in one run. Each buffer is exactly as large as its port, so
-// that the sanitizer sees its end.
+// The buffers of a rank's inputs and outputs in one run. Each buffer is exactly as large as its
+// port, so that the sanitizer detects an access beyond its end.
 class Ports {
  public:
   Ports(const Plan& plan, const ProgramEntry& entry, Pattern pattern, int64_t rank)
@@ -58,7 +58,7 @@ class Ports {
       pointers[id] = static_cast<std::byte*>(in.back()->data());
     }
     for (PortId id : entry.outputs) {
-      BufferRef b;  // null where it is the buffer of an input, or nothing
+      BufferRef b;  // null if the port shares the buffer of an input, or has none
       if (p.lies_in(p.ports[id], StorageKind::kOutput)) {
         b = of_bytes(bytes_of(p, id));
         std::memset(b->data(), 0, static_cast<size_t>(b->bytes()));
@@ -67,7 +67,7 @@ class Ports {
       out.push_back(b);
     }
   }
-  // Of all buffers: what updates an input has changed that.
+  // The contents of all buffers, inputs included, since updates change their inputs.
   std::vector<std::vector<std::byte>> contents() const {
     std::vector<std::vector<std::byte>> all;
     for (const auto* list : {&in, &out})
@@ -127,7 +127,7 @@ void run_entry(VirtualRanks& ranks, const Plan& plan, const ProgramEntry& entry,
     else
       status = run.status();
   }
-  if (!status.ok())  // those that have begun would wait for this one
+  if (!status.ok())  // ranks that have begun would wait for this one
     for (int64_t r = 0; r < ranks.num_ranks(); ++r) ranks.executor(r).abort();
   for (const auto& run : done)
     if (Status s = run.wait(); !s.ok()) status = s;

@@ -1,5 +1,5 @@
-// Writes small plans to begin fuzzing with, so that every kernel, collective and kind of storage
-// occurs: usage: plan_seeds FOLDER
+// Writes small plans as seeds for the fuzzer. Together they contain every kernel, collective and
+// kind of storage. usage: plan_seeds FOLDER
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -45,7 +45,7 @@ Result<Graph> graph_of(const testing::OpCase& c) {
   return graph;
 }
 
-// State and its update, session, constant, entries.
+// Plans with state and its update, a session, a constant, and entries.
 constexpr const char* kTexts[] = {
     R"(
 input param.w: %w : f32[8,4] {storage=state}
@@ -77,7 +77,7 @@ return output.0 = %out, update.buffer.cache = %new in_place
 )",
 };
 
-// What waits in host memory for the backward half.
+// A plan in which values are kept in host memory until the backward half.
 constexpr const char* kHalves = R"(
 input param.w: %w : f32[8,8]
 input input.x: %x : f32[8,8]
@@ -109,7 +109,7 @@ Result<std::vector<uint8_t>> with_host_memory() {
   return write_plan(compiled.plan);
 }
 
-// What lies in the memory of an output until that is written.
+// A plan in which scratch uses the memory of an output before the output is written.
 constexpr const char* kChain = R"(
 input input.x: %x : f32[8,32]
 %a = tanh(%x) : f32[8,32]
@@ -167,7 +167,7 @@ int write_seeds(const std::filesystem::path& folder) {
       options.keep_graph = false;
       Monitor monitor;
       const auto compiled = compile(write_graph(graph), options, monitor);
-      if (!compiled.ok()) continue;  // not every input can be cut
+      if (!compiled.ok()) continue;  // some inputs cannot be cut
       write(compiled->bytes);
     }
   std::printf("%d plans of %zu graphs\n", number, graphs.size());

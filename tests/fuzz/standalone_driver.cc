@@ -1,7 +1,6 @@
-// Replays a corpus through a fuzz target without libFuzzer: each argument is a file or a folder of
-// files. ctest runs it, so that every input that was ever worth keeping is tried with every
-// compiler and sanitizer. Each input is also tried cut short, with its bytes in a block of exactly
-// its size.
+// Replays a corpus through a fuzz target without libFuzzer. Each argument is a file or a folder of
+// files. ctest runs it, so that every stored input is tested with every compiler and sanitizer.
+// Each input is also tested truncated. Its bytes are in a block of exactly their size.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 void try_bytes(const std::vector<char>& bytes, size_t size) {
-  const auto block = std::make_unique<uint8_t[]>(size);  // so that ASan sees a read behind the end
+  // so that ASan detects a read beyond the end
+  const auto block = std::make_unique<uint8_t[]>(size);
   std::copy_n(bytes.begin(), size, block.get());
   LLVMFuzzerTestOneInput(block.get(), size);
 }

@@ -9,7 +9,7 @@ BANNED = {
     r"(?<!static_)\bassert\s*\(": "ends the process", r"\bs?rand\s*\(": "keeps global state", r"\bsetlocale\s*\(": "keeps global state",
     r"\b(setjmp|longjmp)\s*\(": "jumps over destructors", r"\bsignal\s*\(": "keeps global state",
 }
-OURS = {  # names of ours that look like banned ones: a member of an object, or its definition
+OURS = {  # our own names that look like banned ones: members and their definitions
     r"(\.|->|(?<!std)::)\s*abort\s*\(", r"\bvoid abort\s*\(\s*\)",
 }
 root = pathlib.Path(__file__).resolve().parents[2]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may include whom (src/README.md): each folder of src may include itself and the folders named here, nothing else."""
+"""Checks includes (src/README.md): each folder of src may include only itself and the folders named here."""
 import pathlib, re, sys
 
 MAY = {

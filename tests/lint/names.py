@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A name is one type: no two types of a namespace share theirs, in whatever files they stand. Compilers do not see it, and linkers take either
-one's inline functions for both."""
+"""Checks that no two types of a namespace have the same name, even in different files. Compilers do not detect this, and linkers use the inline
+functions of one of the two for both."""
 import collections
 import pathlib
 import re

@@ -36,7 +36,7 @@ A = parser.parse_args()
 
 
 def own_names(text):
-    """What a file defines for itself, at the beginning of a line: in its anonymous namespaces, or as static. Types and others."""
+    """Returns the file-local names that a file defines at the beginning of a line, in anonymous namespaces or as static: types and others."""
     types, others = set(), set()
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
         types |= set(re.findall(r"^(?:class|struct|enum class|union|using(?= \w+ =)) (\w+)", body, re.M))
@@ -48,7 +48,7 @@ def own_names(text):
 
 
 def rename(text, name, new, is_type):
-    """Members keep their names, and so do headers and namespaces."""
+    """Renames a name, except where it is a member, a header or a namespace."""
     uses = re.compile(rf"(?<![\w.:\"/])(?<!->){name}\b" + ("" if is_type else r"(?!::)"))
     member = re.compile(rf"\s+(?!return\b|else\b|throw\b|case\b)(?=[A-Za-z])(?:[\w:<>,&*]+ )*[\w:<>,&*]+[ &*]{name}\(")
     return "".join(line if line.startswith("#include") or member.match(line) else uses.sub(new, line)
@@ -65,14 +65,14 @@ def group_source(files):
     headers = "".join(h.read_text() for h in sorted(files[0].parent.glob("*.h")))
     for name, where in sorted(owners.items()):
         if len(where) < 2 or re.search(rf"\b{name}\(", headers):
-            continue  # a name of the folder's headers too: an overload
+            continue  # the folder's headers have this name, too, so it is an overload
         for i, is_type in where:
             texts[i] = rename(texts[i], name, f"{name}_{i}", is_type)
     return "".join(texts)
 
 
 def real_places(text, source, files):
-    """Lines of a group's source as those of the files that it is made of."""
+    """Maps the lines of a group's source to the lines of its files."""
     def place(match):
         line = int(match[1])
         for f in files:
@@ -85,7 +85,7 @@ def real_places(text, source, files):
 
 
 def jobs(folder):
-    """(name, source, the files that it is made of, the compiler's options of every file)"""
+    """Yields (name, source, its files, the compiler options of each file)."""
     commands = {}
     for c in json.loads((ROOT / "build/release/compile_commands.json").read_text()):
         options = []
@@ -96,7 +96,7 @@ def jobs(folder):
             elif w.startswith(("-I", "-D", "-std=", "-ffp")):
                 options.append(w)
         source = pathlib.Path(c["file"])
-        # Where files of a folder are compiled as one (SHW_UNITY), those that it includes.
+        # If the files of a folder are compiled as one (SHW_UNITY), takes the files that this source includes.
         files = re.findall(r'^#include "(.+)"$', source.read_text(), re.M) if source.parent.name == "Unity" else [source]
         for f in files:
             commands[pathlib.Path(f)] = options
@@ -120,7 +120,7 @@ def jobs(folder):
 
 
 def parts(files):
-    """Consecutive files with as many lines as a group has."""
+    """Yields runs of consecutive files that together have the number of lines of a group."""
     part, lines = [], 0
     for f in files:
         part.append(f)

@@ -1,10 +1,10 @@
 // One rank of an MPI job on fake GPUs in which calls of NVIDIA's libraries fail, for mpi_test.py:
 //   gpu_faults PLUGIN CALLS eager|graphs
-// For each function, one rank's first call of it fails, or its last one, or one of CALLS in all in
-// between, and all later ones do. Then every rank must end with an error within the time-out: the
-// rank itself with the cause, the others with its number. After a reset the job computes the same
-// bits as before, or the rank says that its device is lost. Whatever happens, nothing is leaked.
-// Exit code 0: all is as it should be.
+// For each function, one rank's first call fails, or its last call, or one of CALLS calls in all in
+// between; all later calls fail, too. Then every rank must end with an error within the time-out:
+// the rank itself with the cause, the others with that rank's number. After a reset the job must
+// compute the same bits as before, or the rank must report that its device is lost. In no case may
+// anything be leaked. Exit code 0: all checks passed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ using testing::fake_leaks;
 using testing::Injected;
 
 constexpr std::chrono::seconds kTimeout{20};
-constexpr int kCode = 777;  // of a call that fails; errors say it
+constexpr int kCode = 777;  // the error code of a failing call, which messages contain
 const std::vector<Mesh::Axis> kMesh = {{"a", 2}, {"b", 4}};
 
 const std::vector<const char*> kEager = {"cuInit",
@@ -76,16 +76,16 @@ const std::vector<const char*> kInGraphs = {"cuStreamBeginCapture_v2",
                                             "cublasLtMatmul",
                                             "ncclAllReduce",
                                             "a kernel"};
-// A rank does without them: NCCL's memory has the driver's in its place.
+// These functions are optional. Without ncclMemAlloc, memory comes from the driver.
 bool may_be_absent(const std::string& function) { return function == "ncclMemAlloc"; }
 
-// Collectives of all kinds in several groups, products, pointwise steps, results that wait in host
-// memory.
+// A plan with collectives of all kinds in several groups, products, pointwise steps, and results
+// that are kept in host memory.
 std::shared_ptr<const Plan> make_plan() {
   testing::ProgramBuilder b(kMesh);
   const Layout rows = *parse_layout("S(0)S(0)", 2);
   const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
-  const ValueId x = b.input("x", Dtype::kF32, {32, 8}, rows);  // [4,8] of a rank
+  const ValueId x = b.input("x", Dtype::kF32, {32, 8}, rows);  // [4,8] on each rank
   const ValueId w = b.input("w", Dtype::kF32, {8, 8}, *parse_layout("RR", 2));
   const ValueId r = b.compute("relu", {x}, f32({4, 8}));
   const ValueId away = b.compute("clone", {r}, f32({4, 8}));
@@ -116,7 +116,7 @@ std::shared_ptr<const Plan> make_plan() {
   return b.finish();
 }
 
-// The ranks tell each other small numbers, in a job of their own in host memory.
+// The ranks exchange small numbers in a separate job in host memory.
 class Agreement {
  public:
   static Result<std::unique_ptr<Agreement>> create(ProcessWorld& world) {
@@ -128,7 +128,7 @@ class Agreement {
     joining.succeeded();
     return made;
   }
-  // The largest of all ranks' values. Ends the process where the ranks do not agree any more.
+  // The largest of all ranks' values. Ends the process if the ranks cannot agree.
   int64_t most(int64_t mine) {
     int64_t result = 0;
     HostCollective call{{CollectiveKind::kAllReduce, ReduceOp::kMax, Dtype::kI64, 1}};
@@ -151,7 +151,7 @@ class Agreement {
 
 using Bytes = std::vector<std::byte>;
 
-// The pieces of this rank go to the device, the entry runs, and its results come back.
+// Copies this rank's pieces to the device, runs the entry, and copies the results back.
 Result<Bytes> run_once(ProcessRank& rank, const std::shared_ptr<Device>& device) {
   const Program& program = rank.program();
   const ProgramEntry& entry = program.entries[0];
@@ -172,7 +172,7 @@ Result<Bytes> run_once(ProcessRank& rank, const std::shared_ptr<Device>& device)
   return result;
 }
 
-// A rank that has failed takes the others with it.
+// A rank that has failed aborts its executor, so that the other ranks end, too.
 Result<Bytes> run_twice(ProcessRank& rank, const std::shared_ptr<Device>& device) {
   auto result = run_once(rank, device);
   if (result.ok()) result = run_once(rank, device);
@@ -192,19 +192,19 @@ class Job {
   }
 
   struct Outcome {
-    Status status;  // of making the executor, and of two runs
+    Status status;  // of creating the executor and of two runs
     Bytes result;   // of the second run
     bool is_used_again = false;
-    Status again;                      // of two runs more, after a reset
-    bool has_failed = false;           // a call, on the rank with the fault
-    double seconds = 0;                // until `status`
-    std::map<std::string, int> calls;  // until then, by function
+    Status again;                      // of two more runs after a reset
+    bool has_failed = false;           // whether a call on the rank with the fault failed
+    double seconds = 0;                // seconds until `status` was known
+    std::map<std::string, int> calls;  // calls until then, by function
   };
   struct Fault {
     std::string function;
     int after;
   };
-  // All ranks call it; `fault`: on the one whose calls fail.
+  // All ranks call it. `fault`: set on the rank whose calls fail.
   Outcome attempt(const Fault* fault) {
     Outcome o;
     const auto begin = Clock::now();
@@ -218,7 +218,7 @@ class Job {
         cuda::CudaDevice::open({.index = static_cast<int>(world_->rank()), .folder = SHW_FAKES});
     if (opened.ok()) device = *opened;
     o.status = opened.status();
-    // A rank without a device has no place in a job.
+    // A rank without a device cannot join a job.
     if (agreement_.all(device != nullptr)) {
       o.status = start(device, rank, o.result);
       o.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -228,7 +228,7 @@ class Job {
     count_calls(o.calls, 1);
     o.has_failed =
         agreement_.most(fault != nullptr && o.calls[fault->function] > fault->after) == 1;
-    // Who was done before the error meets it in the next run.
+    // A rank that had finished before the error must see it in its next run.
     const bool is_good = agreement_.all(o.status.ok());
     if ((o.has_failed || !is_good) && o.status.ok()) o.status = run_twice(*rank, device).status();
     injected.reset();
@@ -281,7 +281,7 @@ class Trial {
       const std::string function = functions[f];
       const int64_t victim =
           function == "ncclGetUniqueId" ? 0 : static_cast<int64_t>(f) % num_ranks_;
-      // How often it is called where nothing fails.
+      // The number of calls in a job without faults.
       const int64_t count = agreement_.most(me_ == victim ? good_.calls[function] : 0);
       check(count > 0, function + " is never called", {});
       int64_t last = -1;

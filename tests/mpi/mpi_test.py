@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Worlds of several processes, as mpirun starts them: collectives, a model, ranks that die or stop, two hosts.
+"""Tests worlds of several processes, which mpirun starts: collectives, a model, ranks that die or stop, two hosts.
 
 usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --fakes DIR --gpu-faults BINARY
                    --project DIR [--kills N] [TEST…]
@@ -33,14 +33,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = pathlib.Path(A.project)
 TMP = pathlib.Path(tempfile.mkdtemp())
 TENSORS = PROJECT / "examples/data/llama_tiny_f32.safetensors"
-# More ranks than cores; no binding, as other tests run on the same cores. Survivors of a killed rank report by themselves: mpirun
-# must not end them (orte_enable_recovery).
+# There are more ranks than cores. Ranks are not bound to cores, since other tests run on the same cores. When a rank is killed, the
+# other ranks must report it themselves, so mpirun must not end them (orte_enable_recovery).
 COMMON = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl_base_warn_component_unused", "0"]
 if os.geteuid() == 0:
     COMMON.append("--allow-run-as-root")
 RECOVER = ["--mca", "orte_enable_recovery", "1", "--mca", "orte_abort_on_non_zero_status", "0"]
-# Folders of this run alone for what MPI keeps outside of processes: session files and shared memory. So a job of somebody else on
-# this machine is not taken for something left behind.
+# MPI's session files and shared memory are in folders of this run, so that files of another job on this machine do not count as left
+# behind.
 SESSIONS, SHARED = TMP / "mpi", pathlib.Path(tempfile.mkdtemp(dir="/dev/shm", prefix="shardwise_"))
 SESSIONS.mkdir()
 for folder in (TMP, SHARED):
@@ -56,7 +56,7 @@ def mpirun(n, *command, options=(), timeout=120):
 
 
 def left_behind():
-    """What MPI keeps outside of processes. The folder of all sessions of a user stays: it is OpenMPI's own."""
+    """Returns the files that MPI has left outside of processes. The folder of all sessions of a user may stay, since it is OpenMPI's own."""
     return {str(p) for folder in (SESSIONS, SHARED) for p in folder.rglob("*") if p.parent != SESSIONS}
 
 
@@ -76,7 +76,7 @@ def is_alive(pid):
 
 
 def ranks_of(mpirun_pid):
-    """The processes that mpirun has started, by rank."""
+    """Returns the processes that mpirun has started, by rank."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -99,7 +99,7 @@ def seconds_used(pid):
 
 
 def write_safetensors(path, shapes):
-    """Numbers of every shape, f32."""
+    """Writes f32 tensors of the given shapes."""
     header, body = {}, b""
     for name, shape in shapes.items():
         count = math.prod(shape)
@@ -111,7 +111,7 @@ def write_safetensors(path, shapes):
 
 
 def read_safetensors(path):
-    """The values of every tensor, f32."""
+    """Returns the values of every f32 tensor."""
     content = path.read_bytes()
     size = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8:8 + size])
@@ -134,7 +134,7 @@ class Mpi(unittest.TestCase):
         self.assertRegex(out, r"\d+ cases, the bits of virtual ranks")
 
     def test_the_conformance_suite(self):
-        """The cases that cpu, null and strict pass, in jobs of every size that one of them asks for."""
+        """Runs the cases that cpu, null and strict pass, in jobs of every size that a case needs."""
         passed, exempt = set(), {}
         for ranks in 1, 2, 3, 4, 8:
             report = TMP / f"cts{ranks}"
@@ -196,8 +196,8 @@ class Mpi(unittest.TestCase):
         self.assertEqual(out.read_bytes(), self.virtual_llama())
 
     def test_llama_on_eight_fake_gpus_is_right(self):
-        """Streams, communicators and kernels of the CUDA backend, each rank on a GPU of its own in a process of its own: step by step, and
-        as one CUDA graph a rank, with the same bits."""
+        """Runs the CUDA backend's streams, communicators and kernels, with one GPU and one process for each rank. Eager runs and runs with
+        one CUDA graph for each rank must give the same bits."""
         results = []
         for how in [], ["--graphs"]:
             out = TMP / f"gpus{len(results)}.safetensors"
@@ -208,7 +208,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(*results)
 
     def test_gpt2_on_eight_fake_gpus_is_right(self):
-        """In eight processes and in one, with the values of virtual ranks."""
+        """Runs in eight processes and in one. Both must give the values of virtual ranks."""
         graph, plan, tensors = TMP / "gpt2.swgraph", TMP / "gpt2.swplan", PROJECT / "examples/data/gpt2_tiny_f32.safetensors"
         for args in (["import", "--from", "fx-json", PROJECT / "examples/data/gpt2_tiny_2x4.graph.pre.json.gz", "-o", graph],
                      ["plan", graph, "--mesh", "dp=2,tp=4", "--hardware", "h100", "-o", plan]):
@@ -241,7 +241,7 @@ class Mpi(unittest.TestCase):
                 self.lose_a_rank_of_the_tool(how, 3000, device=("--device", "cuda", *graphs), launch=ON_FAKES)
 
     def training_with_state(self):
-        """A matrix that the executors keep, updated in place from a reduced product: its plan on four ranks, and what it runs on."""
+        """A matrix that the executors keep is updated in place with a reduced product. Returns the plan for four ranks and its inputs."""
         text, graph, plan, tensors = (TMP / ("state." + end) for end in ("swt", "swgraph", "swplan", "safetensors"))
         text.write_text("input param.w: %w : f32[16,8] {storage=state}\ninput input.0: %x : f32[12,16] {position=0}\n"
                         "%y = mm(%x, %w) : f32[12,8]\n%t = t(%x) : f32[16,12]{1,16}\n%g = mm(%t, %y) : f32[16,8]\n"
@@ -271,7 +271,7 @@ class Mpi(unittest.TestCase):
         self.assertIn("state 'param.w' is f32[8,8], but the plan's is f32[16,8]", r.stderr)
 
     def test_verification_keeps_no_rank_waiting(self):
-        """Rank 0 verifies alone, which takes longer than the time-out: products in f64. The other ranks have left in order before."""
+        """Rank 0 verifies alone, with products in f64, which takes longer than the time-out. The other ranks must have left in order before."""
         text, graph, plan, tensors = (TMP / ("product." + end) for end in ("swt", "swgraph", "swplan", "safetensors"))
         n = 1280
         text.write_text(f"input input.0: %x : f32[{n},{n}] {{position=0}}\n%y = mm(%x, %x) : f32[{n},{n}]\nreturn output.0 = %y\n")
@@ -307,13 +307,13 @@ class Mpi(unittest.TestCase):
         self.assertEqual(out.read_bytes(), self.virtual_llama())
 
     def take_away(self, job, log, pids, how, chance, timeout_s, quick_end=True):
-        """Kills or stops one of the ranks; every other one must end by itself in time. Its number, and who is left."""
+        """Kills or stops one of the ranks. Every other rank must end by itself in time. Returns the rank's number and the other processes."""
         try:
             victim = chance.choice(sorted(pids))
             os.kill(pids[victim], how)
             lost_at = time.time()
             survivors = {r: p for r, p in pids.items() if r != victim}
-            # The time-out, the moment in which the others are asked, and what a busy machine takes.
+            # The time-out, plus the time to ask the other ranks, plus the delay of a busy machine.
             while any(is_alive(p) for p in survivors.values()) and time.time() < lost_at + timeout_s + 15:
                 time.sleep(0.02)
             took = time.time() - lost_at
@@ -335,7 +335,7 @@ class Mpi(unittest.TestCase):
                 raise
 
     def lose_a_rank(self, how, seed, timeout_s=2.0, launch=(A.mpirun,)):
-        """Kills or stops one of four ranks in the middle of their work; the others report, end by themselves and leave nothing."""
+        """Kills or stops one of four ranks while they work. The others must report it, end by themselves and leave nothing behind."""
         chance = random.Random(seed)
         log = TMP / f"lost{how}{seed}.txt"
         folder = pathlib.Path(tempfile.mkdtemp(dir=TMP))
@@ -363,7 +363,7 @@ class Mpi(unittest.TestCase):
         return max(seconds for seconds, _, _ in reports.values())
 
     def lose_a_rank_of_the_tool(self, how, seed, timeout_s=4.0, ranks=8, device=(), launch=()):
-        """The same of `mpirun -n 8 shardwise run`: LLaMA, step after step."""
+        """The same with `mpirun -n 8 shardwise run`, which runs one step of LLaMA after another."""
         chance = random.Random(seed)
         log = TMP / f"tool{how}{seed}.txt"
         command = [*self.run_llama(TMP / "never.safetensors", "--repeat", "1000000000", *device, timeout_s=timeout_s)]
@@ -374,7 +374,7 @@ class Mpi(unittest.TestCase):
         while len(pids) < ranks and job.poll() is None and time.time() < end:
             pids = ranks_of(job.pid)
             time.sleep(0.02)
-        # All have begun to compute: a rank's time on the processor shows it.
+        # Waits until all ranks compute, which their CPU time shows.
         while not all(seconds_used(p) > 0.5 for p in pids.values()) and job.poll() is None and time.time() < end:
             time.sleep(0.02)
         if len(pids) < ranks or job.poll() is not None:

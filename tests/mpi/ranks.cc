@@ -20,7 +20,7 @@ namespace {
 
 using World = std::shared_ptr<ProcessWorld>;
 
-// `start_s`: for MPI to start, which takes longer on a busy machine than any step.
+// `start_s`: the time limit for MPI to start, which takes longer than any step on a busy machine.
 Result<World> join(const std::string& plugin, double start_s, double timeout_s) {
   WorldOptions options;
   options.timeout = std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout_s));
@@ -59,7 +59,7 @@ int programs(const World& world) {
   return s.code() == Code::kFailedPrecondition ? 0 : 1;
 }
 
-// Products between groups along both axes; pieces larger than one message.
+// Products between collectives in groups along both axes; the pieces exceed one message.
 std::shared_ptr<const Plan> endless_plan() {
   testing::ProgramBuilder b({{"a", 2}, {"b", 2}});
   const Layout replicated = *parse_layout("RR", 2);
@@ -74,7 +74,7 @@ std::shared_ptr<const Plan> endless_plan() {
   return b.finish();
 }
 
-// The report is a file: what is printed at the end of a broken job mpirun may lose.
+// Reports to a file, since mpirun may lose output that is printed at the end of a broken job.
 int endless(const World& world, const std::string& folder) {
   using Clock = std::chrono::steady_clock;
   const int me = static_cast<int>(world->rank());
@@ -112,7 +112,7 @@ int run(int argc, char** argv) {
   if (!world.ok()) {
     std::printf("%s\n", world.status().message().c_str());
     std::fflush(stdout);
-    _exit(world.status().code() == Code::kDeadlineExceeded ? 3 : 1);  // MPI may hang for ever
+    _exit(world.status().code() == Code::kDeadlineExceeded ? 3 : 1);  // MPI may hang forever
   }
   if (mode == "conformance") return conformance(*world);
   if (mode == "programs") return programs(*world);

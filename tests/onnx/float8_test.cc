@@ -1,5 +1,5 @@
-// Casts to 8-bit floats and quantisation with them, as ONNX defines both: models of one node, since
-// ONNX's own tests of them are newer than those in tests/onnx/node_tests.cc.
+// Casts to 8-bit floats and quantisation with them, as ONNX defines both. The models have one node
+// each. ONNX's own tests of these ops are newer than those that tests/onnx/node_tests.cc runs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr int kFloat = 1, kE4M3FN = 17, kE4M3FNUZ = 18, kE5M2 = 19, kE5M2FNUZ = 
 
 int onnx_type(Dtype dtype) { return dtype == Dtype::kF8E4M3 ? kE4M3FN : kE5M2; }
 
-// Beyond all limits, at them, between numbers, and what is no number.
+// Values beyond the limits, at them, and between representable numbers, and NaN and infinity.
 const std::vector<float> kValues = {0,    -0.0F,    1,     0.3F,  448,       464,   465,
                                     -500, 57344,    61439, 61440, -1e30F,    1e-9F, 17,
                                     -18,  INFINITY, NAN,   3.25F, -INFINITY, 449};
@@ -63,7 +63,7 @@ void set_int(NodeProto& node, const char* name, int64_t value) {
   a.set_i(value);
 }
 
-// y = op(x, …) with x of this type.
+// The model y = op(x, …), where x has this type.
 struct OneNode {
   ModelProto model;
   GraphProto& graph = *model.mutable_graph();
@@ -79,7 +79,7 @@ struct OneNode {
     add_input(graph, "x", type, size);
     graph.add_output()->set_name("y");
   }
-  // A number, or a pattern of an 8-bit float.
+  // Adds a scalar: a number, or a bit pattern of an 8-bit float.
   void add_scalar(const std::string& name, int type, float number, int pattern = 0) {
     TensorProto& t = *graph.add_initializer();
     t.set_name(name);

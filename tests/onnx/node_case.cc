@@ -23,13 +23,13 @@ Result<StoredTensor> read_tensor(const std::string& path, bool is_tensor) {
   return StoredTensor{known.type, *known.bytes};
 }
 
-// The files PREFIX_0.pb, PREFIX_1.pb, … are the values in order.
+// The files PREFIX_0.pb, PREFIX_1.pb, … contain the values in order.
 template <class Infos>
 Status read_tensors(const std::filesystem::path& folder, const char* prefix, const Infos& infos,
                     import::TensorFile& to) {
   for (int i = 0; i < infos.size(); ++i) {
     const auto path = folder / (std::string(prefix) + "_" + std::to_string(i) + ".pb");
-    if (!std::filesystem::exists(path)) return {};  // an initializer has none
+    if (!std::filesystem::exists(path)) return {};  // an initializer has no file
     SHW_ASSIGN_OR_RETURN(StoredTensor t, read_tensor(path, infos[i].type().has_tensor_type()));
     to.emplace(infos[i].name(), std::move(t));
   }

@@ -1,4 +1,4 @@
-// One of ONNX's own tests: a model, and data sets of inputs with the outputs that are right.
+// One of ONNX's own tests: a model, and data sets of inputs with their correct outputs.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -11,16 +11,16 @@ namespace shw::testing {
 
 struct NodeCase {
   std::string name;
-  std::vector<std::string> ops;  // of its nodes, each once
+  std::vector<std::string> ops;  // the distinct ops of its nodes
   std::vector<uint8_t> model;
-  std::vector<std::string> inputs, outputs;  // the names of the graph's
+  std::vector<std::string> inputs, outputs;  // names of the graph's inputs and outputs
   struct Data {
-    import::TensorFile inputs, outputs;  // by those names
+    import::TensorFile inputs, outputs;  // values by those names
   };
   std::vector<Data> data;
 };
 
-// UNIMPLEMENTED: tensors that we have no type for, or no tensors at all.
+// UNIMPLEMENTED: a tensor has a type that we do not support, or a value is no tensor.
 Result<NodeCase> read_node_case(const std::filesystem::path& folder);
 
 }  // namespace shw::testing

@@ -1,6 +1,6 @@
-// ONNX's own node tests (Debian: libonnx-testdata): every operator that we know gives the right
-// results on one rank and on two. What is refused is listed with the reason in a document, which
-// must say what is the case.
+// ONNX's own node tests (Debian: libonnx-testdata). Every supported operator must give the right
+// results on one rank and on two. A document lists the refused cases with their reasons, and it
+// must be up to date.
 //
 // usage: onnx_node_tests FOLDER DOCUMENT [--write | NAME…]     NAME: only these, with their outcome
 #include <algorithm>
@@ -28,8 +28,8 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-// A reason for a table: on one line, without what separates its columns, and without the names of
-// values, so that equal reasons are one row.
+// The text of a reason in a table: on one line, without column separators, and without the names of
+// values, so that equal reasons share one row.
 std::string cell(std::string text) {
   constexpr size_t kLongName = 24;
   for (size_t begin = text.find('\''); begin != std::string::npos; begin = text.find('\'', begin)) {
@@ -50,7 +50,7 @@ Outcome outcome_of(const std::filesystem::path& folder, NodeCase& c) {
   return run_case(c);
 }
 
-// Refused cases by reason.
+// The document: refused cases, grouped by reason.
 std::string document_of(const Count& count,
                         const std::map<std::string, std::vector<std::string>>& why) {
   std::string text =

@@ -15,9 +15,9 @@ namespace {
 using import::StoredTensor;
 using import::TensorFile;
 
-constexpr double kRelative = 1e-3, kAbsolute = 1e-7;  // what ONNX's own runner allows
+constexpr double kRelative = 1e-3, kAbsolute = 1e-7;  // the tolerances of ONNX's own runner
 
-// Names the input that the model must know at import; empty: the refusal has another reason.
+// The name of the input that must be a constant at import; empty if the refusal has another reason.
 std::string wanted_constant(const Status& status) {
   constexpr std::string_view kMark = "' is an input of the model: give it as a constant";
   const size_t end = status.message().find(kMark);
@@ -26,7 +26,7 @@ std::string wanted_constant(const Status& status) {
   return status.message().substr(begin + 1, end - begin - 1);
 }
 
-// The model for this data: shapes and axes that are inputs of it become constants.
+// Imports the model for this data. Inputs that are shapes or axes become constants.
 Result<import::onnx::ImportedModel> import_for(const NodeCase& c, const NodeCase::Data& data) {
   import::onnx::Options options;
   for (size_t tries = 0; tries <= c.inputs.size(); ++tries) {
@@ -41,14 +41,14 @@ Result<import::onnx::ImportedModel> import_for(const NodeCase& c, const NodeCase
 
 bool is_exact(Dtype dtype) { return !is_floating(dtype) && !is_complex(dtype); }
 
-// The first difference; empty: there is none.
+// Describes the first difference; empty if there is none.
 std::string difference(const StoredTensor& got, const StoredTensor& want) {
   if (got.type != want.type)
     return "it is " + to_string(got.type) + ", not " + to_string(want.type);
   if (is_exact(want.type.dtype)) return got.bytes == want.bytes ? "" : "integers differ";
   const auto a = numbers_of({got.type, got.bytes.data()});
   const auto b = numbers_of({want.type, want.bytes.data()});
-  // One rounding to the type may go the other way: in bf16 that is more than 1e-3.
+  // Results may differ by one rounding to the type, which in bf16 is more than 1e-3.
   const double relative = std::max(kRelative, 2 * unit_roundoff(want.type.dtype));
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
@@ -59,7 +59,7 @@ std::string difference(const StoredTensor& got, const StoredTensor& want) {
   return {};
 }
 
-// Plans, runs, compares. A refusal is a status; what is wrong is a text.
+// Plans, runs and compares. A refusal is a status; a wrong result is a text.
 Result<std::string> run_on(const Graph& graph, const TensorFile& inputs, const TensorFile& want,
                            const CompileOptions& options) {
   Monitor monitor;
@@ -86,7 +86,8 @@ std::string text_of(const Status& status) {
   return status.message() + (status.node_name().empty() ? "" : " (" + status.node_name() + ")");
 }
 
-// On two ranks with the inputs cut, where the planner can do that, and otherwise as it likes.
+// Runs on two ranks. The inputs are cut if the planner can do that; otherwise it chooses the
+// layouts.
 Result<std::string> run_on_two(const Graph& graph, const TensorFile& inputs, const TensorFile& want,
                                bool& sharded) {
   CompileOptions options;
@@ -97,7 +98,7 @@ Result<std::string> run_on_two(const Graph& graph, const TensorFile& inputs, con
       options.inputs.emplace_back(graph.full_name(in), "S(0)");
   sharded = !options.inputs.empty();
   auto wrong = run_on(graph, inputs, want, options);
-  // What cannot be cut in this way is refused when it is planned.
+  // Planning refuses inputs that cannot be cut in this way.
   const Code code = wrong.ok() ? Code::kOk : wrong.status().code();
   if (!sharded || (code != Code::kInvalidArgument && code != Code::kFailedPrecondition &&
                    code != Code::kUnimplemented))
@@ -109,7 +110,7 @@ Result<std::string> run_on_two(const Graph& graph, const TensorFile& inputs, con
 
 Outcome run_data(const NodeCase& c, const NodeCase::Data& data) {
   const auto refused = [](const char* when, const Status& status) {
-    // Nothing that a model asks for may break an invariant.
+    // A model must never break an invariant, so these codes are bugs.
     const bool is_bug = status.code() == Code::kInternal || status.code() == Code::kUnknown;
     return Outcome{is_bug ? Verdict::kWrong : Verdict::kRefused,
                    when + (is_bug ? text_of(status) : status.message())};

@@ -1,4 +1,4 @@
-// Runs one of ONNX's tests on ranks of this process.
+// Runs one of ONNX's tests on virtual ranks of this process.
 #pragma once
 #include <string>
 
@@ -10,12 +10,12 @@ enum class Verdict : uint8_t { kPassed, kRefused, kWrong };
 
 struct Outcome {
   Verdict verdict = Verdict::kPassed;
-  std::string why = {};  // refused or wrong
-  int ranks = 0;         // the most that it ran on
-  bool sharded = false;  // on two ranks, its inputs were cut
+  std::string why = {};  // why it was refused or is wrong
+  int ranks = 0;         // the largest number of ranks that it ran on
+  bool sharded = false;  // whether its inputs were cut on two ranks
 };
 
-// On one rank and on two, against the outputs that the case has.
+// Runs on one rank and on two, and compares with the outputs of the case.
 Outcome run_case(const NodeCase& c);
 
 }  // namespace shw::testing

@@ -15,7 +15,7 @@ example = f"{source}/examples/c/minimal.c"
 
 
 def run(*command, **env):
-    """The command's output; ends the test where it fails."""
+    """Returns the command's output. Ends the test if the command fails."""
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **env})
     if done.returncode != 0:
         sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout}")
@@ -61,7 +61,7 @@ def with_pkg_config(prefix, work):
 
 
 def as_subproject(work):
-    """Configures only: what a build would make is in the list of targets."""
+    """Only configures. The list of targets shows what a build would make."""
     run(cmake, "-G", "Ninja", "-S", here / "subproject", "-B", work, f"-DSHARDWISE={source}", f"-DEXAMPLE={example}")
     targets = run("ninja", "-C", work, "-t", "targets", "all")
     check("libshardwise.so" in targets and "user: " in targets, "the subproject lacks the library")
@@ -76,7 +76,7 @@ def installed_files(prefix):
                  "share/doc/shardwise/ABI.md", "share/doc/shardwise/examples/minimal.c", "share/doc/shardwise/examples/train.c"):
         check((prefix / file).exists(), f"{file} is not installed")
     check(version() in run(prefix / "bin/shardwise", "--version"), "the tool has another version")
-    if pathlib.Path(build, "lib/libshardwise_onnx.so").exists():  # the tool finds it from where both lie
+    if pathlib.Path(build, "lib/libshardwise_onnx.so").exists():  # the tool finds it relative to its own folder
         run(prefix / "bin/shardwise", "import", "--from", "onnx", f"{source}/tests/data/onnx/shapes.onnx", "--sizes", "N=4", "-o",
             prefix.parent / "shapes.swgraph")
     for file in (prefix / LIBRARIES).rglob("*"):

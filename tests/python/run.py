@@ -1,4 +1,4 @@
-"""The Python package as its users get it: a wheel, installed into a fresh venv, checked and tested there.
+"""Tests the Python package as users get it: as a wheel that is installed into a fresh venv.
 
 usage: run.py SOURCE_DIR BUILD_DIR CMAKE PYTHON
 
@@ -35,12 +35,12 @@ def run(*command, may_be_offline=False, **env):
 
 shutil.rmtree(work, ignore_errors=True)
 work.mkdir(parents=True)
-run(cmake, "--install", build, "--strip", "--prefix", prefix)  # a sanitizer's build has nothing to install, so it has no such test
+run(cmake, "--install", build, "--strip", "--prefix", prefix)  # a sanitizer build installs nothing, so it has no such test
 run(python, "-m", "venv", venv)
 tool = {"PATH": f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}", "CMAKE_PREFIX_PATH": str(prefix)}
 pip = (venv / "bin/python", "-m", "pip", "--disable-pip-version-check")
 run(*pip, "install", "-q", "-r", pathlib.Path(__file__).with_name("requirements.txt"), may_be_offline=True)
-# What `pip install ./bindings/python` does, in two steps, so that the wheel can be looked at.
+# Does what `pip install ./bindings/python` does, in two steps, so that the wheel can be checked.
 run(*pip, "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, package, **tool)
 (wheel,) = wheels.glob("shardwise-*-cp311-abi3-*.whl")
 run(*pip, "install", "-q", "--no-deps", wheel)

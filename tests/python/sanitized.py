@@ -1,11 +1,11 @@
-"""The Python package under the address sanitizer: its C code and the library of this build, with the sanitizer's runtime preloaded into Python.
+"""Tests the Python package under the address sanitizer: its C code and the library of this build. Python preloads the sanitizer's runtime.
 
 usage: sanitized.py SOURCE_DIR BUILD_DIR CLANG VENV
 
 VENV has Python, SWIG, NumPy and pytest: the test `python` of the release build leaves it. Exit status 77 where there is none.
 
-Python and NumPy keep some objects to the end that nothing points to. A process of a test may lose as much as one that imports them, and no more.
-Objects that Python's garbage collector knows are always pointed to: those are counted by test_runs_do_not_leak.
+At exit, Python and NumPy have some objects without a pointer to them. So a test's process may leak as much as one that only imports them, and no
+more. The sanitizer does not see leaks of objects that Python's garbage collector tracks; test_runs_do_not_leak counts these.
 """
 import os
 import pathlib
@@ -19,13 +19,13 @@ package = pathlib.Path(source) / "bindings/python"
 library, work = pathlib.Path(build) / "lib", pathlib.Path(build) / "python"
 python = pathlib.Path(venv) / "bin/python"
 SKIPPED = 77
-NOT_HERE = ("mpi",  # its processes are MPI's
-            "100_mb", "do_not_leak",  # the sanitizer keeps what is freed
+NOT_HERE = ("mpi",  # MPI starts its processes
+            "100_mb", "do_not_leak",  # the sanitizer keeps freed memory
             "gil_is_free", "search_over_meshes", "best_plan_so_far", "second_ctrl_c", "exit_with_everything")  # long
 
 
 def output(*command):
-    """What a command prints; ends the test where it fails."""
+    """Returns the output of a command. Ends the test if the command fails."""
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout}")
@@ -46,8 +46,8 @@ def make_package():
 
 
 def run(name, *arguments, tries=3):
-    """Runs Python with the sanitizer; the bytes that each of its processes lost, and the sanitizer's report. What it prints goes to a file: a
-    pipe would be open as long as any process has it."""
+    """Runs Python with the sanitizer. Returns the bytes that each of its processes leaked, and the sanitizer's report. The output goes to a
+    file, since a pipe would stay open as long as any process has it."""
     logs = work / name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir()
@@ -59,7 +59,7 @@ def run(name, *arguments, tries=3):
     with printed.open("w") as file:
         done = subprocess.run([python, *arguments], env=environment, cwd=package, stdin=subprocess.DEVNULL, stdout=file, stderr=file, timeout=500)
     reports = [log.read_text() for log in logs.iterdir()]
-    # The leak sanitizer itself crashes now and then, where a thread ends while it looks: then nothing is known.
+    # The leak sanitizer itself sometimes crashes if a thread ends during its search. Such a run has no result.
     if tries > 1 and any("LeakSanitizer has encountered a fatal error" in report for report in reports):
         return run(name, *arguments, tries=tries - 1)
     for report in reports:

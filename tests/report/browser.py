@@ -1,4 +1,4 @@
-"""A headless Chromium, over its debugging pipe. Needs nothing but the browser."""
+"""Controls a headless Chromium over its debugging pipe. Needs only the browser."""
 import base64
 import json
 import os
@@ -8,19 +8,19 @@ import tempfile
 import time
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-DEADLINE_S = 120  # for one answer, on a machine that has other things to do
+DEADLINE_S = 120  # for one answer, on a busy machine
 
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
         "ArrowRight": 39, "ArrowDown": 40}
 
 
 def find():
-    """The path of a browser; None: there is none."""
+    """Returns the path of a browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One page at a time. `events` are what the browser told since the page was opened."""
+    """Shows one page at a time. `events` holds the browser's events since the page was opened."""
 
     def __init__(self, path):
         self.folder = tempfile.TemporaryDirectory()

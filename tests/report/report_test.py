@@ -136,7 +136,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.run("document.documentElement.dataset.ready"), "true", self.complaints())
 
     def complaints(self):
-        """What the console said, and what was asked of the network."""
+        """Returns the messages of the console, and the requests to the network."""
         found = []
         for event in self.browser.events:
             method, told = event["method"], event["params"]

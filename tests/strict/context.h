@@ -1,4 +1,4 @@
-// The state that a strict device, its streams and its events share.
+// The state that a strict device shares with its streams and events.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -14,8 +14,8 @@ namespace shw::strict {
 struct Options {
   int64_t memory_bytes = int64_t{64} << 20;
   uint64_t seed = 0;
-  int delay_percent = 0;        // of commands that wait a little before they begin
-  int64_t failing_launch = -1;  // number of the kernel launch that fails, from 0
+  int delay_percent = 0;        // percentage of commands that are delayed before they begin
+  int64_t failing_launch = -1;  // number of the kernel launch that fails, counted from 0; -1: none
   int64_t failing_allocation = -1;
 };
 
@@ -26,19 +26,19 @@ class Context {
   explicit Context(const Options& options)
       : memory(options.memory_bytes), options_(options), random_(options.seed) {}
 
-  // What a call to the device begins with. Not OK: the call does nothing. To call from a stream's
-  // callback loses the device.
+  // Every call to the device begins with this. If the result is not OK, the call must do nothing. A
+  // call from a stream's callback loses the device.
   Status enter(const char* call);
-  // The same, for calls that wait for the device or change its memory at once: they break a capture
-  // of this thread.
+  // The same for calls that wait for the device or change its memory at once. Such a call
+  // invalidates a capture of this thread.
   Status enter_and_wait(const char* call);
 
   void lose(Status error);
   bool lost() const { return lost_.load(); }
   Status status() const;
 
-  void delay();         // before a command
-  bool launch_fails();  // counts launches
+  void delay();         // called before each command
+  bool launch_fails();  // counts the launches
   bool allocation_fails();
 
   Memory memory;
@@ -52,7 +52,7 @@ class Context {
   std::atomic<int64_t> launches_{0}, allocations_{0};
 };
 
-// What this thread is doing.
+// What the calling thread is doing.
 struct ThreadState {
   bool in_callback = false;
   Capture* capture = nullptr;

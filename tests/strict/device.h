@@ -35,13 +35,13 @@ class StrictDevice final : public runtime::Device {
   runtime::cpu::CpuDevice cpu_;
 };
 
-// `kernel`, which works on host memory, as a kernel of a strict device. `num_buffers`: what it
-// reads of a launch's buffers.
+// Makes `kernel`, which works on host memory, run on a strict device. `num_buffers`: how many of a
+// launch's buffers it reads.
 std::unique_ptr<runtime::PreparedKernel> make_strict_kernel(
     std::shared_ptr<Context> context, std::unique_ptr<runtime::PreparedKernel> kernel,
     size_t num_buffers, std::function<void(Status)> on_error);
 
-// The channels of `provider`, which are in host memory, for a strict device.
+// Makes the channels of `provider`, which work on host memory, run on a strict device.
 std::unique_ptr<runtime::ChannelProvider> make_strict_channels(
     std::shared_ptr<Context> context, std::unique_ptr<runtime::ChannelProvider> provider);
 

@@ -8,13 +8,14 @@ namespace {
 using runtime::CollectiveSpec;
 using runtime::PreparedKernel;
 
-// Does the host work of a kernel at once: what a strict stream's thread launches kernels on.
+// The stream on which a strict stream's thread launches a CPU kernel. It executes the kernel's host
+// work immediately.
 class AtOnce final : public runtime::Stream {
  public:
   Status result;
   void host(runtime::HostWork& work, void* const* buffers) override { result = work.run(buffers); }
 
-  // A kernel of the CPU backend is host work and nothing else.
+  // CPU kernels enqueue only host work, so all other commands are refused.
   void record(runtime::Event&) override { refuse(); }
   void wait(const runtime::Event&) override { refuse(); }
   void copy(void*, const void*, int64_t, runtime::CopyKind) override { refuse(); }
@@ -75,10 +76,11 @@ class StrictKernel final : public PreparedKernel {
   const std::unique_ptr<PreparedKernel> kernel_;
   const size_t num_buffers_;
   const std::function<void(Status)> on_error_;
-  bool told_origin_ = false;  // by the first launch: later ones run beside the kernel
+  // set by the first launch, since later launches may run concurrently with the kernel
+  bool told_origin_ = false;
 };
 
-// Errors of collectives, for whoever asks.
+// Keeps the errors of collectives for async_status().
 struct AsyncStatus {
   std::mutex mutex;
   Status status;

@@ -10,7 +10,7 @@
 namespace shw::strict {
 namespace {
 
-constexpr int kNew = 0xcd, kGone = 0xdb;  // what memory is filled with
+constexpr int kNew = 0xcd, kGone = 0xdb;  // the bytes that new and freed memory is filled with
 
 uintptr_t round_up(uintptr_t value, int64_t to) {
   const auto step = static_cast<uintptr_t>(to);
@@ -39,7 +39,7 @@ Memory::~Memory() {
 }
 
 Result<void*> Memory::reserve(const runtime::MemorySpec& spec) {
-  constexpr uintptr_t kFence = 64;  // between blocks
+  constexpr uintptr_t kFence = 64;  // gap between blocks, in bytes
   std::lock_guard lock(mutex_);
   const Status none(Code::kResourceExhausted,
                     "no device memory for " + std::to_string(spec.bytes) + " bytes");

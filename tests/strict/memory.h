@@ -1,4 +1,4 @@
-// Memory that the host cannot touch at the addresses that it is given.
+// Memory at addresses that the host cannot access.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,12 +15,13 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // An address that becomes usable with make_live().
+  // Returns an address that becomes usable with make_live().
   Result<void*> reserve(const runtime::MemorySpec& spec);
   void make_live(void* memory);
-  // INVALID_ARGUMENT: there is no such memory, or it was allocated otherwise.
+  // INVALID_ARGUMENT: there is no such memory, or its spec was another one when it was allocated.
   Status release(void* memory, const runtime::MemorySpec& spec);
-  // Where kernels find what a device address stands for. OUT_OF_RANGE: it lies in no live memory.
+  // Maps a device address to an address that kernels can access. OUT_OF_RANGE: the address is in no
+  // live memory.
   Result<void*> for_kernels(const void* address) const;
 
   int64_t bytes_in_use() const;
@@ -28,7 +29,7 @@ class Memory {
  private:
   struct Block {
     runtime::MemorySpec spec;
-    uintptr_t end;  // of what it takes up
+    uintptr_t end;  // end of the bytes that the block occupies
     bool live = false;
   };
   bool is_host_kind(const Block& block) const {

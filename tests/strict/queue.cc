@@ -113,7 +113,7 @@ Result<std::shared_ptr<Capture>> Queue::end_capture() {
   capture_ = nullptr;
   if (capture == nullptr || capture->origin != this)
     return failed_precondition("no capture was begun on this stream");
-  capture->origin = nullptr;  // over
+  capture->origin = nullptr;  // the capture has ended
   const Seen& known = capture->streams[this];
   for (const auto& [stream, seen] : capture->streams) {
     const_cast<Queue*>(stream)->capture_ = nullptr;
@@ -122,7 +122,8 @@ Result<std::shared_ptr<Capture>> Queue::end_capture() {
     if (own != seen.end() && (back == known.end() || back->second < own->second))
       capture->broken = "a stream that joined the capture was not waited for";
   }
-  // Events keep the capture that they were recorded in, but not what it held.
+  // Events keep a reference to the capture in which they were recorded, so its commands are moved
+  // out: a kept event must not keep them alive.
   const auto result = std::make_shared<Capture>();
   result->commands = std::exchange(capture->commands, {});
   if (!capture->broken.empty()) return failed_precondition("capture: " + capture->broken);

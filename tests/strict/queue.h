@@ -1,4 +1,5 @@
-// What is behind a strict stream: a thread that does commands in order; captures; events.
+// The implementation of strict streams: a thread that executes commands in order, captures, and
+// events.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -21,22 +22,23 @@ struct Command {
   std::function<void(const Pointers&)> run;
   bool even_if_lost = false;
   Pointers pointers = {};
-  // Of a command that is captured: what each launch of the graph runs in place of `run`.
+  // Only for captured commands: each launch of the graph calls this and runs the result in place of
+  // `run`.
   std::function<std::function<void(const Pointers&)>()> at_launch = {};
 };
 
 class Queue;
 
-// How much of each stream is known to be over, in numbers of captured commands.
+// For each stream, how many of its captured commands are known to be complete.
 using Seen = std::map<const Queue*, size_t>;
 
-// What streams were given between begin and end. Commands stand in the order in which they were
-// enqueued, which is an order in which they may be done.
+// The commands that streams were given between the begin and the end of a capture. They are in the
+// order in which they were enqueued, which is a valid order of execution.
 struct Capture {
   Queue* origin = nullptr;
   std::vector<Command> commands;
   std::map<const Queue*, Seen> streams;
-  std::string broken;  // why it is not valid; empty: it is
+  std::string broken;  // why the capture is invalid; empty: it is valid
 };
 
 struct EventState {
@@ -44,7 +46,7 @@ struct EventState {
   std::condition_variable changed;
   uint64_t recorded = 0, completed = 0;
   std::chrono::steady_clock::time_point reached_at;
-  std::shared_ptr<Capture> capture;  // of the latest record, if it was captured
+  std::shared_ptr<Capture> capture;  // the capture that the latest record belongs to, or null
   Seen seen;
 
   bool done(uint64_t record) {
@@ -56,19 +58,20 @@ struct EventState {
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
   explicit Queue(std::shared_ptr<Context> context);
-  ~Queue();  // once everything is done
+  ~Queue();  // waits until all commands are done
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   void push(Command command);
-  // A kernel: its pointers are read now.
+  // Launches a kernel. Its pointers are read now, not when the kernel runs.
   void launch(std::function<void(const Pointers&)> run, void* const* source, size_t count);
   void record(const std::shared_ptr<EventState>& event);
   void wait(const std::shared_ptr<EventState>& event);
   void drain();
-  bool idle();  // nothing is queued or under way
+  bool idle();  // no command is queued or running
   bool is_capturing() const { return capture_ != nullptr; }
-  // Whether a capture holds what it is given; a call that may not be made then breaks the capture.
+  // Whether the stream is capturing. If so, `call`, which a capture does not permit, invalidates
+  // the capture.
   bool refuses(const char* call);
 
   Status begin_capture();
@@ -81,7 +84,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void join(const std::shared_ptr<Capture>& capture, const Seen& seen);
 
   const std::shared_ptr<Context> context_;
-  std::shared_ptr<Capture> capture_;  // that this stream is part of
+  std::shared_ptr<Capture> capture_;  // the capture that this stream is part of, or null
   std::mutex mutex_;
   std::condition_variable changed_, idle_;
   std::deque<Command> commands_;

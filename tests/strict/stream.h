@@ -45,7 +45,8 @@ class StrictStream final : public runtime::Stream {
   const bool is_own_;
 };
 
-// Copies between device and host memory as `kind` says, of live memory only.
+// Copies at once between device and host memory, as `kind` says. Fails if the device memory is not
+// live.
 Status copy_now(Context& context, void* to, const void* from, int64_t bytes,
                 runtime::CopyKind kind);
 

@@ -36,7 +36,7 @@ def layout(spec: str) -> str:
 
 
 def masked(specs: list[str]) -> list[str]:
-    """The specs of one strategy of embedding: table, indices, output."""
+    """Returns the specs of one strategy of embedding (table, indices, output) with M for the mask partial."""
     rows = [part.split(",") for part in specs]
     for row in rows[1:]:
         for dim, part in enumerate(row):
@@ -46,7 +46,7 @@ def masked(specs: list[str]) -> list[str]:
 
 
 def strategies(node: dict, tables: list[dict]) -> tuple[list[list[str]], list]:
-    """Input specs per strategy, output spec or specs per strategy."""
+    """Returns the input specs and the output spec or specs of each strategy."""
     table = tables[node["strats"]]
     if "embedding.default" not in node["target"]:
         return table["in"], table["out"]
@@ -55,7 +55,7 @@ def strategies(node: dict, tables: list[dict]) -> tuple[list[list[str]], list]:
 
 
 def meta(producer: dict, consumer: dict) -> tuple[int, int, int | None]:
-    """Bytes, contiguity, and which of the producer's outputs the consumer reads."""
+    """Returns bytes, contiguity, and which of the producer's outputs the consumer reads."""
     value, item = producer["val"], None
     if isinstance(value, list):
         item = consumer["args"][1]
@@ -98,7 +98,7 @@ def edges_of(problem: dict) -> dict[Edge, float]:
 
 
 def sample(edges: dict[Edge, float], count: int) -> list[Edge]:
-    """`count` edges, equally many of each mesh, the kinds of change in turn."""
+    """Draws `count` edges, equally many for each mesh, taking the kinds of change in turn."""
     kinds: dict[str, dict[tuple, list[Edge]]] = collections.defaultdict(
         lambda: collections.defaultdict(list)
     )

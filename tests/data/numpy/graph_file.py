@@ -1,4 +1,4 @@
-"""A graph in text form, its inputs, and what NumPy says of its results: what make_ops.py and make_models.py write."""
+"""Writes the files of make_ops.py and make_models.py: a graph in text form, its inputs, and NumPy's results."""
 import json, struct
 import numpy as np
 
@@ -28,7 +28,7 @@ class GraphFile:
         self.lines, self.results, self.tensors = [], [], {}
 
     def given(self, name, a, kind="input"):
-        """An input; computed with in float64 from the float32 that is stored."""
+        """Adds an input, stored as float32. The computation uses the stored value in float64."""
         a = stored(a)
         self.tensors[f"{kind}.{name}"] = a
         self.lines.append(f"input {kind}.{name}: %{name} : {type_of(a)}")

@@ -152,7 +152,7 @@ def experts(folder):
     f.node("top", "topk", "probs", best, order, k=2, dim=-1)
     total = f.node("total", "sum", "top_0", best.sum(1, keepdims=True), dims=[1], keepdim=True)
     share = f.node("share", "div", "top_0,total", best / total)
-    # All experts on all tokens, each result weighted; most weights are zero.
+    # Runs all experts on all tokens and weights the results. Most weights are zero.
     none = f.node("none", "full_like", "probs", np.zeros((t, e)), fill_value=0.0)
     weights = none.copy()
     np.put_along_axis(weights, order, share, 1)
@@ -166,7 +166,7 @@ def experts(folder):
     f.node("wt3", "unsqueeze", "wt", weights.T[:, :, None], dim=2, strides=(1, e, 1))
     weighted = f.node("weighted", "mul", "out,wt3", out * weights.T[:, :, None])
     f.result("dense", f.node("dense", "sum", "weighted", weighted.sum(0), dims=[0]))
-    # Tokens in the order of their experts, one grouped product, results added up where they belong.
+    # Sorts the tokens by expert, computes one grouped product, and adds the results at the tokens' places.
     f.node("chosen", "view", "top_1", order.reshape(-1), size=[2 * t])
     perm = np.argsort(order.reshape(-1), kind="stable")
     by_expert = order.reshape(-1)[perm]
@@ -228,7 +228,7 @@ def loss(folder):
     nf = f.node("nf", "convert_element_type", "n", np.array(float(n)), dtype="!f32")
     s = f.node("s", "sum", "each", np.array(each.sum()))
     f.result("loss", f.node("loss", "div", "s,nf", s / nf))
-    # Backward, of a loss whose gradient is 1.
+    # The backward pass of a loss whose gradient is 1.
     grad = f.node("grad", "reciprocal", "nf", 1 / nf)
     counts2 = f.node("counts2", "unsqueeze", "counts", counts[:, None], dim=1, strides=(1, 1))
     scale = f.node("scale", "where", "counts2,grad,nothing", np.where(counts2, grad, 0))

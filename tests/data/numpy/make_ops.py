@@ -12,7 +12,7 @@ given = file.given
 
 
 def op(name, kind, operands, *wants, **attrs):
-    """A node of which every result is returned."""
+    """Adds a node and returns all its results as outputs of the graph."""
     file.node(name, kind, operands, *wants, **attrs)
     for i, want in enumerate(wants):
         file.result(f"{name}_{i}" if len(wants) > 1 else name, want)
@@ -211,7 +211,7 @@ for k, end in enumerate(ends):
 op("by_columns", "grouped_mm", "c,w,ends", columns)
 op("by_batches", "grouped_mm", "c,many,", c @ many)
 op("convolution", "convolution", "image,kernel,bias", convolution(image, kernel, bias, 2, 1, 2), stride=[2], padding=[1], groups=2)
-# The convolution is linear in each operand: its gradients by its matrix.
+# The convolution is linear in each operand, so its gradients come from its matrix.
 flat_x = np.array([convolution(e.reshape(image.shape), kernel, 0 * bias, 2, 1, 2).ravel() for e in np.eye(image.size)])
 flat_w = np.array([convolution(image, e.reshape(kernel.shape), 0 * bias, 2, 1, 2).ravel() for e in np.eye(kernel.size)])
 op("convolution_backward", "convolution_backward", "dimage,image,kernel", (flat_x @ dimage.ravel()).reshape(image.shape),

@@ -1,5 +1,6 @@
-// Recipes beside the optimum (src/compare): none is simulated faster, and by price none is cheaper
-// and what is faster is marked. Each recipe's plan is what its name says.
+// Compares recipes with the optimum (src/compare). With simulated steps, no recipe is faster than
+// the optimum. By price, no recipe is cheaper than the optimum, and the table marks each recipe
+// that is simulated faster. Each recipe's plan does what its name says.
 #include "compare/compare.h"
 
 #include <gtest/gtest.h>
@@ -19,11 +20,12 @@ using answers::testing::model_of;
 struct Model {
   const char* name;
   const char* path;
-  // Recipes are simulated faster than the optimum: the price counts gradients' reductions in full,
-  // which a large batch hides behind the backward pass (src/compare/README.md).
+  // Some recipes are simulated faster than the optimum. The price counts the reductions of
+  // gradients in full, but a large batch hides them behind the backward pass
+  // (src/compare/README.md).
   bool hides_reductions = false;
 };
-// A decoder at its real size, small decoders and encoders, a mixture of experts, vision models.
+// A decoder at its real size, small decoders and encoders, a mixture of experts, and vision models.
 const Model kModels[] = {
     {"llama8b", "/graphs/llama8b_L2_8x8_einsum.graph.pre.json.gz"},
     {"llama_tiny", "/graphs/llama_tiny_2x4.graph.pre.json.gz"},
@@ -61,7 +63,7 @@ const Row& row(const Table& table, std::string_view name) {
   return *std::ranges::find(table.rows, name, &Row::name);
 }
 
-// The number of recipes that are ahead.
+// Returns the number of recipes that are simulated faster than the optimum.
 uint32_t expect_none_cheaper(const Table& table) {
   uint32_t ahead = 0;
   for (const Row& r : table.rows) {
@@ -80,7 +82,8 @@ void expect_none_ahead(const Table& table) {
     EXPECT_FALSE(table.is_ahead(r)) << r.name << "\n" << to_text(table);
 }
 
-// The recipes and the plan under the options are among what the optimum is the fastest of.
+// The optimum is the fastest of several candidates, which include the recipes and the plan under
+// the options. So nothing in the table is faster.
 class CompareOn : public ::testing::TestWithParam<const char*> {};
 TEST_P(CompareOn, NothingIsAheadOfTheOptimum) {
   for (const Model& m : kModels) {
@@ -97,8 +100,8 @@ INSTANTIATE_TEST_SUITE_P(Meshes, CompareOn, ::testing::ValuesIn(kMeshes), [](con
   return name;
 });
 
-// Not under a memory limit either, where each search is a rough one of its own. Nor are layouts
-// from a file: here those of the fastest plan.
+// The same holds under a memory limit, where each search is only approximate. It also holds with
+// layouts from a file; here these are the layouts of the fastest plan.
 TEST(Compare, NothingIsAheadWithinALimitOrOfAFile) {
   const std::vector<uint8_t> graph = graph_of(kModels[2]);
   CompileOptions options = options_on("dp=2,tp=4", Overlap::kSimulated);
@@ -121,7 +124,8 @@ TEST(Compare, NothingIsAheadWithinALimitOrOfAFile) {
   }
 }
 
-// The row of the options is the plan that they give; the optimum with it is that of all rows.
+// The row of the options is the plan that these options give. The optimum is at least as good as
+// every row.
 TEST(Compare, TheOptionsDecideTheirRowAlone) {
   const std::vector<uint8_t> graph = graph_of(kModels[2]);
   const auto step_of_options = [&](Overlap overlap) {
@@ -154,8 +158,8 @@ TEST(Compare, ByPriceNoRecipeIsCheaper) {
   }
 }
 
-// Where recipes are ahead, the table says so; with prices that count what is hidden, and by the
-// simulated step, the optimum is faster than each.
+// By price, some recipes are simulated faster than the optimum, and the table says so. With prices
+// that count what a schedule hides, and by simulated steps, the optimum is faster than each recipe.
 TEST(Compare, ByPriceRecipesCanBeAhead) {
   const std::vector<uint8_t> graph = graph_of(kModels[2]);
   const auto by = [&](Overlap overlap) {
@@ -172,7 +176,7 @@ TEST(Compare, ByPriceRecipesCanBeAhead) {
   EXPECT_LE(fastest->optimum().figures.step_us, row(*plain, "ddp").figures.step_us);
 }
 
-// What --overlap simulated finds is no slower than what is the optimum by price.
+// The plan of --overlap simulated is no slower than the optimum by price.
 TEST(Compare, TheFastestIsNoSlowerThanTheCheapest) {
   for (const size_t i : {1, 2}) {
     const std::vector<uint8_t> graph = graph_of(kModels[i]);
@@ -188,7 +192,7 @@ TEST(Compare, TheFastestIsNoSlowerThanTheCheapest) {
   }
 }
 
-// What a recipe does shows in its figures.
+// The effect of each recipe shows in its figures.
 TEST(Compare, RecipesAreWhatTheirNamesSay) {
   const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[0]));
   const auto table = compared(*model);
@@ -196,13 +200,13 @@ TEST(Compare, RecipesAreWhatTheirNamesSay) {
   const auto peak = [&](const char* name) { return row(*table, name).figures.peak_bytes; };
   const auto sent = [&](const char* name) { return row(*table, name).figures.wire_bytes; };
   for (const Row& r : table->rows) EXPECT_EQ(r.num_free, 0u) << r.name;
-  EXPECT_GT(peak("ddp"), peak("hsdp"));   // parameters whole …
+  EXPECT_GT(peak("ddp"), peak("hsdp"));   // whole parameters on each rank …
   EXPECT_GT(peak("hsdp"), peak("fsdp"));  // … in quarters … in eighths
   EXPECT_GT(peak("tp-sp"), peak("fsdp-tp"));
-  // An all-reduce sends what a gather and a reduce-scatter send: parameters stay gathered from
-  // forward to backward unless something is recomputed.
+  // An all-reduce sends as much as a gather and a reduce-scatter. Gathered parameters are kept from
+  // forward to backward unless something is recomputed, so both recipes send the same bytes.
   EXPECT_EQ(sent("ddp"), sent("fsdp"));
-  // Norms of all tokens on every rank.
+  // Under "tp", every rank computes the norms of all tokens.
   EXPECT_GT(row(*table, "tp").figures.compute_us, row(*table, "tp-sp").figures.compute_us);
 }
 
@@ -216,13 +220,14 @@ TEST(Compare, WhatDoesNotApplySaysWhy) {
   EXPECT_EQ(row(*block, "fsdp").why_not, "the batch of 8 is no multiple of 64 ranks");
 }
 
-// Both ends of each skip connection, in both passes, and the weights between them.
+// The parts of a model include both ends of each skip connection, in both passes, and the weights
+// between them.
 TEST(Compare, FindsThePartsOfAModel) {
   const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
   const auto parts = recipes::ModelParts::of(model->graph());
   EXPECT_EQ(parts.batch, 8);
   EXPECT_EQ(parts.sequence, 32);
-  EXPECT_EQ(parts.num_block_weights, 14u);  // seven a layer
+  EXPECT_EQ(parts.num_block_weights, 14u);  // seven per layer
   EXPECT_EQ(parts.sequence_inputs.size(), 1u);
   uint32_t weights = 0;
   for (const uint8_t is : parts.is_weight) weights += is;
@@ -243,7 +248,7 @@ TEST(Compare, AForeignPlanIsScoredAsItIs) {
   EXPECT_EQ(row(*same, "named").figures.price_us, same->optimum().figures.price_us);
 }
 
-// The reference planner's own answer, as it exports it: the graph has more nodes than it was asked.
+// An export of the reference planner's own answer. Its graph has more nodes than the model's graph.
 TEST(Compare, ReadsAnExport) {
   const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
   const char* const kExport = R"({"mesh": {"shape": [2, 4]}, "summary": {}, "nodes": [

@@ -1,4 +1,4 @@
-// A time limit holds whatever is asked, and what was found by then comes back with its bound.
+// Every kind of question keeps its time limit, and returns what was found by then with its bound.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -15,8 +15,8 @@
 namespace shw::answers {
 namespace {
 
-// CPU time of this process, so that what else the machine does is not counted: a single thread
-// works here, and does not sleep.
+// Time is the CPU time of this process, so that other work on the machine does not count. This is
+// valid because a single thread works here and never sleeps.
 class Timed : public ::testing::TestWithParam<double> {
  protected:
   Timed() : graph_(testing::graph_of({"llama8b_L2_8x8_einsum", nullptr, Rules::kFull, nullptr})) {
@@ -24,11 +24,11 @@ class Timed : public ::testing::TestWithParam<double> {
     options_.keep_graph = false;
     options_.optimizer_factor = 2;
     options_.parameter_budget.kind = ParameterBudget::Kind::kNone;
-    options_.solver.relative_gap = 0;  // there is work for any time
+    options_.solver.relative_gap = 0;  // so that the search uses all the time it gets
     options_.time_limit_s = GetParam();
     start();
   }
-  // Preparing the model is not what is measured.
+  // The time that the model's preparation takes is not measured.
   void start() {
     options_.start();
     began_ = std::clock();
@@ -49,7 +49,7 @@ class Timed : public ::testing::TestWithParam<double> {
     const double took = static_cast<double>(std::clock() - began_) / CLOCKS_PER_SEC;
     EXPECT_LE(took, 1.1 * GetParam() + 0.2 * kSlower);
   }
-  // On a machine that does much else there may have been no time to find anything.
+  // On a busy machine there may not have been enough time to find a solution.
   static bool answered(const Status& status) {
     if (!status.ok()) {
       EXPECT_EQ(status.code(), Code::kDeadlineExceeded) << status.message();

@@ -1,5 +1,5 @@
-// Explanations under --overlap simulated: of the plan that is made so, at the prices it was found
-// at.
+// Explanations under --overlap simulated. They must explain the plan that this option gives, at the
+// prices under which it was found.
 #include <gtest/gtest.h>
 
 #include "answers/explain.h"
@@ -48,7 +48,7 @@ TEST(ExplainSimulated, IsOfThePlanAtItsPrices) {
   const Compiled plan = planned(options);
   const Explanation e = explained(options, {.node = "einsum_default_7", .forced_layouts = 4});
   EXPECT_EQ(e.step_us, step_of(plan));
-  // What the schedule hides is not charged in full.
+  // Communication that the schedule hides is not charged in full.
   EXPECT_LT(e.objective_us, 0.8 * plan.plan.summary.objective_us);
   EXPECT_GE(e.objective_us, plan.plan.summary.compute_us);
   EXPECT_TRUE(e.proven);
@@ -67,7 +67,8 @@ TEST(ExplainSimulated, IsOfThePlanAtItsPrices) {
   EXPECT_GE(forced, 4u);
 }
 
-// The reduction of a gradient, which the schedule hides in part: it costs less than its price.
+// The node is the reduction of a gradient. The schedule hides a part of it, so its cost is below
+// its full price.
 TEST(ExplainSimulated, ChargesAShareOfWhatIsHidden) {
   const CompileOptions options = simulated("dp=8");
   const auto model = testing::model_of(options, block());

@@ -1,4 +1,4 @@
-// Explanations, held to plans that really force what they speak of.
+// Compares explanations with plans that really force the layouts that an explanation speaks of.
 #include "answers/explain.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using testing::kCases;
 
 class Explain : public ::testing::TestWithParam<Case> {};
 
-// A node that can be pinned by its name, and one of the layouts of its result.
+// A node that can be pinned by its name, and one of the layouts that its result can have.
 struct Pair {
   std::string node, layout;
 };
@@ -43,7 +43,7 @@ const Alternative& find(const Explanation& e, const std::string& layout) {
   return *it;
 }
 
-// The plan made from the start with the pin among the options, as `plan --pin` makes it.
+// The plan made from scratch with the pin among the options, as `plan --pin` makes it.
 Result<Compiled> pinned_plan(const Case& c, const std::vector<uint8_t>& graph, const Pair& pair) {
   CompileOptions options = testing::options_of(c);
   options.pins.emplace_back(pair.node, pair.layout);
@@ -51,7 +51,7 @@ Result<Compiled> pinned_plan(const Case& c, const std::vector<uint8_t>& graph, c
   return shw::testing::compile_packed(graph, options, monitor);
 }
 
-// What the pinned plan costs if each use pays for its own changes of layout.
+// The cost of the pinned plan if each use pays for its own changes of layout.
 double alone(const PreparedModel& model, const Pair& pair) {
   CompileOptions options = model.options();
   options.pins.emplace_back(pair.node, pair.layout);
@@ -92,8 +92,8 @@ TEST_P(Explain, ForcedTotalsAreThoseOfPlansThatForceThem) {
       continue;
     }
     ++possible;
-    // A plan of its own may share other changes of layout; at prices that know of none, both are
-    // the same.
+    // The pinned plan may share other changes of layout than the original plan. At prices that
+    // ignore sharing, both totals are equal.
     const double alone_us = alone(*model, pair);
     EXPECT_GE(a.forced->objective_us, plan->plan.summary.objective_us * (1 - 1e-9));
     EXPECT_LE(a.forced->objective_us, alone_us);
@@ -146,7 +146,7 @@ TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
   }
 }
 
-// The dual bound once more, by a checker that knows the certificate's definition alone.
+// Computes the dual bound again with a checker that uses only the definition of a certificate.
 TEST_P(Explain, NoForcedTotalIsBelowTheCertificateWithTheNodeHeld) {
   const auto model = testing::model_of(GetParam());
   const ConstrainedModel asked = testing::asked(*model);
@@ -160,7 +160,7 @@ TEST_P(Explain, NoForcedTotalIsBelowTheCertificateWithTheNodeHeld) {
   for (int i = 0; i < 3;) {
     const Pair pair = random_pair(*model, random);
     const NodeId n = *node_named(model->graph(), pair.node);
-    if (model->graph().op(n) == OpKind::kInput) continue;  // a pin may lift its budget
+    if (model->graph().op(n) == OpKind::kInput) continue;  // a pin may remove it from the budget
     SCOPED_TRACE(pair.node + " " + pair.layout);
     const auto got = explain(asked, {pair.node, pair.layout, 0}, {}, monitor);
     ASSERT_TRUE(got.ok()) << got.status().message();

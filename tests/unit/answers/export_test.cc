@@ -1,5 +1,5 @@
-// Exports, field by field against those that the reference planner wrote of the same models: the
-// graphs of tests/data/graphs at the batch sizes that it planned for.
+// Compares exports field by field with those that the reference planner wrote for the same models:
+// the graphs of tests/data/graphs, at the batch sizes for which the reference planned.
 #include "answers/export.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using nlohmann::json;
 
 struct GoldenCase {
   const char *golden, *graph, *mesh, *layout;
-  std::map<int64_t, int64_t> sizes;  // in the graph, and in the golden run
+  std::map<int64_t, int64_t> sizes;  // size in the graph → size in the golden run
 };
 const GoldenCase kGolden[] = {
     {"ffn_with_multiple_input_output_1d_highNone", "ffn_1d8", "dp=256", "S(0)", {{16384, 524288}}},
@@ -115,7 +115,7 @@ TEST_P(Export, HasTheReferencesFieldsAndFigures) {
       for (const char* cost : {"comm_cost", "transition_cost"})
         EXPECT_TRUE(near(g["inputs"][k][cost], w["inputs"][k][cost])) << cost << " of " << k;
   }
-  // Optima of equal cost: a transpose may come before or after a free slice.
+  // There are optima of equal cost: for example, a transpose may come before or after a free slice.
   EXPECT_LE(ties, want["nodes"].size() / 3);
 }
 
@@ -160,7 +160,7 @@ TEST(ExportClusters, FoldLayersThatAreAlike) {
   const json got = json::parse(export_json(*model, *placed));
   std::map<std::string, json> by_name;
   for (const json& node : got["nodes"]) by_name[node["name"]] = node;
-  std::map<int, std::set<std::string>> paths;  // of the nodes of a cluster
+  std::map<int, std::set<std::string>> paths;  // cluster → module paths of its nodes
   size_t in_layers = 0, folded = 0;
   for (const json& node : got["nodes"]) {
     const std::string path = node.value("module_path", "");
@@ -175,7 +175,7 @@ TEST(ExportClusters, FoldLayersThatAreAlike) {
     EXPECT_TRUE(paths[node["cluster_id"]].insert(path).second) << path;
     ++folded;
   }
-  // An output of one layer alone has an alias that the other has not.
+  // An output of only one layer has an alias that the other layer lacks.
   EXPECT_GE(folded, in_layers - 4);
   for (const auto& [id, of] : paths) EXPECT_EQ(of.size(), 2u);
 }

@@ -1,4 +1,4 @@
-// Differences of plans add up, and what-if plans are those of the changed options alone.
+// The differences between plans add up, and a what-if plan depends only on the changed options.
 #include "answers/plan_diff.h"
 
 #include <gtest/gtest.h>

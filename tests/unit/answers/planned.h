@@ -1,4 +1,4 @@
-// Models of the test data's graphs.
+// Cases that the tests of answers share: models in the test data and the options to plan them with.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct Case {
   const char* mesh;
   Rules rules;
   const char* output_layout;
-  double budget = 0;  // factor of the parameter budget
+  double budget = 0;  // factor of the parameter budget; 0: the default budget
 };
 inline constexpr Case kCases[] = {
     {"block_1d8", "dp=8", Rules::kCompat, "S(0)"},
@@ -41,7 +41,7 @@ inline std::string name_of(const Case& c) {
   return std::string(c.name) + (c.budget != 0 ? "_budget" : "");
 }
 
-// Bytes of SWGR.
+// The graph in the binary graph format (SWGR).
 inline std::vector<uint8_t> graph_of(const Case& c) {
   const auto json = import::read_json_file(std::string(SHW_TEST_DATA) + "/graphs/" + c.name +
                                            ".graph.pre.json.gz");
@@ -63,7 +63,7 @@ inline std::unique_ptr<const PreparedModel> model_of(const Case& c) {
   return model_of(options_of(c), graph_of(c));
 }
 
-// Under the constraints of its options.
+// The model under the constraints that its own options state.
 inline ConstrainedModel asked(const PreparedModel& model) {
   Monitor monitor;
   auto constrained = ConstrainedModel::create(model, model.options(), monitor);

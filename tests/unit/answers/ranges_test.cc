@@ -1,4 +1,5 @@
-// Ranges, held to problems that are priced anew at factors just inside and just outside of them.
+// Checks ranges against problems that are priced again at factors just inside and just outside of
+// them.
 #include "answers/ranges.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 using testing::Case;
 using testing::kCases;
 
-// The planner's problem with communication `factor` times as dear, from the prices of single pairs.
+// The planner's problem with communication costs multiplied by `factor`, built from the prices of
+// single pairs.
 solver::PlacementProblem priced_at(const PreparedModel& model, double factor) {
   const Graph& graph = model.graph();
   const Strategies& all = model.strategies();
@@ -69,12 +71,12 @@ TEST_P(Ranges, EndWhereAnotherPlanIsCheaper) {
     SCOPED_TRACE(end);
     if (end == 0 || end == kMaxFactor) continue;
     EXPECT_NEAR(advantage(end), 0, 2e-9);
-    EXPECT_NEAR(advantage((1 + end) / 2), 0, 1e-9);  // linear costs: so everywhere between
+    EXPECT_NEAR(advantage((1 + end) / 2), 0, 1e-9);  // costs are linear: 0 everywhere in between
     EXPECT_GT(advantage(end < 1 ? end * 0.9 : end * 1.1), 1e-9);
   }
   EXPECT_EQ(range->below.has_value(), range->from > 0);
   EXPECT_EQ(range->above.has_value(), range->to < kMaxFactor);
-  // The rivals are as good as the plan where they take over.
+  // At the ends of the range, the rival plans are as good as the plan.
   for (const auto& [rival, at] : {std::pair(range->below, range->from), {range->above, range->to}})
     if (rival) {
       const NodeCost& t = plan->total;
@@ -143,7 +145,7 @@ TEST(ExplainPlan, NamesTheEdgesThatPayMost) {
   }
   EXPECT_NEAR(of_groups, got->total.comm_us, 1e-9 * got->total.comm_us);
   EXPECT_EQ(edges, got->paying_edges);
-  EXPECT_LT(got->groups.size(), edges);  // two layers have edges alike
+  EXPECT_LT(got->groups.size(), edges);  // two layers have equal edges
   EXPECT_NEAR(got->total.compute_us + got->total.comm_us + got->total.transition_us,
               got->objective_us, 1e-9 * got->objective_us);
 }

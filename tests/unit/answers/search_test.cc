@@ -1,4 +1,4 @@
-// Every mesh that a number of devices can be laid out as, planned and ranked.
+// The search plans and ranks every mesh into which a number of devices can be arranged.
 #include "answers/search.h"
 
 #include <gtest/gtest.h>
@@ -51,21 +51,22 @@ TEST(Search, RanksThePlansOfAllMeshes) {
     alone.input_layout = c.input_layout;
     const auto plan = shw::testing::compile_packed(graph, alone, monitor);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    // A plan may share changes of layout, each of which counts for every use here.
+    // A plan may share changes of layout. Here each of them counts once per use.
     EXPECT_LE(plan->plan.summary.objective_us, c.objective_us);
     EXPECT_GE(plan->plan.summary.objective_us, 0.98 * c.objective_us);
     EXPECT_TRUE(c.proven);
   }
 }
 
-// The best are those of the whole search; of all others a bound is told that is none too high.
+// With `best` set, the best meshes are those of the full search. For all others the search returns
+// a bound, which must not be above the true objective.
 TEST(Search, GivesUpWhatCannotBeAmongTheBest) {
   const auto graph = graph_bytes("llama_tiny_2x4");
   CompileOptions options;
-  options.solver.wide_cells = 1 << 14;  // surveys and likely parts, as of deep models
+  options.solver.wide_cells = 1 << 14;  // survey first and use likely parts, as for deep models
   Monitor monitor;
   const auto all = answers::search_meshes(graph, options, {.devices = 16, .threads = 2}, monitor);
-  // One thread: with several, what is given up depends on which mesh is planned first.
+  // One thread: with several, the meshes that are given up depend on which mesh is planned first.
   const auto best =
       answers::search_meshes(graph, options, {.devices = 16, .threads = 1, .best = 2}, monitor);
   ASSERT_TRUE(all.ok() && best.ok());
@@ -91,7 +92,7 @@ TEST(Search, GivesUpWhatCannotBeAmongTheBest) {
   EXPECT_GT(given_up, 0u);
 }
 
-// Where prices count what a schedule hides, another mesh may be the fastest.
+// When prices count what a schedule hides, a different mesh may be the fastest.
 TEST(Search, RanksBySimulatedStepsWherePlansAreMadeByThem) {
   const auto graph = graph_bytes("block_1d8");
   CompileOptions options;

@@ -1,5 +1,6 @@
-// The arena of every plan is hardly larger than what is live at its fullest step. Packing by size
-// alone took up to 17 % more of these, and 28 % more on other models.
+// The arena of every plan is hardly larger than the bytes that are live at its fullest step. When
+// lifetimes were packed by size alone, arenas were up to 17 % larger than the live bytes for these
+// models and 28 % larger for others.
 #include <gtest/gtest.h>
 
 #include "packed.h"
@@ -32,8 +33,8 @@ TEST_P(Arena, IsWithinThreeThousandthsOfTheLivePeak) {
     }
 }
 
-// What starts early makes room for a result that is as large as two others: skylines took 1.013
-// times what is live.
+// Steps that start early make room for a result that is as large as two others. Packing with
+// skylines gave an arena of 1.013 times the live bytes.
 TEST(ArenaOfManyLayers, IsWithinThreeThousandthsOfTheLivePeak) {
   CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
   options.input_layout = "S(0)R";

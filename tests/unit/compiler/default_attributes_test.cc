@@ -1,6 +1,6 @@
-// An attribute that is written out with its default is the same as one that is left out: to the
-// types, to the planner and to the kernel. Generated from the table of operations: every one, and
-// every attribute of it that has a default.
+// An attribute that is written out with its default value must mean the same as an omitted
+// attribute: for type inference, for the planner and for the kernel. The cases are generated from
+// the table of operations: every operation and every attribute of it that has a default.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ using testing::OpCase;
 using testing::Operand;
 
 struct DefaultCase {
-  OpCase op;  // one in which the attribute may be absent, without it
+  OpCase op;  // a case in which the attribute may be absent, without it
   Param param;
   AttrKey key;
 };
@@ -40,7 +40,7 @@ OpCase written_out(const DefaultCase& d) {
   return c;
 }
 
-// Beside the cases of all operations: a region, whose body is the caller's.
+// Adds a region, whose body is the caller's, to the cases of all operations.
 std::vector<OpCase> all_cases() {
   std::vector<OpCase> cases = testing::op_cases();
   OpCase region{.name = "region", .op = OpKind::kLocalMap, .operands = {{}}, .attrs = {}};
@@ -53,7 +53,8 @@ std::vector<OpCase> all_cases() {
   return cases;
 }
 
-// Every attribute with a default, each in the first case of its operation that works without it.
+// Every attribute with a default, each in the first case of its operation that works without the
+// attribute.
 std::vector<DefaultCase> default_cases() {
   std::vector<DefaultCase> found;
   for (uint16_t k = 0; k < static_cast<uint16_t>(OpKind::kCount); ++k)
@@ -141,7 +142,7 @@ TEST(DefaultAttributes, ArePlannedAlike) {
     }
 }
 
-// Whole inputs of a case: the same numbers each time, and indices within their limits.
+// Whole inputs of a case: the same numbers on each call, and indices within their limits.
 std::vector<HostTensor> inputs_of(const OpCase& c) {
   std::vector<HostTensor> inputs;
   for (const Operand& o : c.operands) {
@@ -156,7 +157,7 @@ std::vector<HostTensor> inputs_of(const OpCase& c) {
       const size_t size = dtype_size(o.type.dtype);
       std::byte* to = t.data.data() + static_cast<size_t>(i) * size;
       if (o.type.dtype == Dtype::kF32 || o.type.dtype == Dtype::kC64)
-        std::memcpy(to, &x, sizeof x);  // of a complex number the real part
+        std::memcpy(to, &x, sizeof x);  // the real part of a complex number
       else if (o.type.dtype == Dtype::kBF16)
         std::memcpy(to, reinterpret_cast<const std::byte*>(&x) + 2, 2);
       else
@@ -181,11 +182,11 @@ Result<std::vector<HostTensor>> run(Plan plan, const OpCase& c) {
   return ranks->run(entry.name, views);
 }
 
-// A kernel takes the value that the table of operations states, and no other.
+// A kernel's own default must be the value that the table of operations states.
 TEST(DefaultAttributes, AreComputedAlike) {
   std::set<OpKind> computed;
   for (const DefaultCase& d : default_cases()) {
-    if (d.op.op == OpKind::kLocalMap) continue;  // the caller's kernel
+    if (d.op.op == OpKind::kLocalMap) continue;  // its kernel is the caller's
     SCOPED_TRACE(describe(d));
     const auto plan = plan_of(d.op, "a=1");
     ASSERT_TRUE(plan.ok()) << plan.status().message();
@@ -193,7 +194,7 @@ TEST(DefaultAttributes, AreComputedAlike) {
     size_t steps = 0;
     for (ProgramStep& step : with.program.steps)
       if (step.kernel == op_name(d.op.op)) step.attrs.set(d.key, *default_of(d.param)), ++steps;
-    if (steps == 0) continue;  // a view, or a padding: no kernel sees the attribute
+    if (steps == 0) continue;  // a view or a padding: no kernel reads the attribute
     const auto left_out = run(*plan, d.op), written = run(with, d.op);
     ASSERT_TRUE(left_out.ok()) << left_out.status().message();
     ASSERT_TRUE(written.ok()) << written.status().message();

@@ -1,5 +1,5 @@
-// LLaMA-3 8B with 32 layers on 16x8: how near the simulated step comes to its lower bound, and what
-// of it compute waits for collectives (passes/README.md has the figures).
+// LLaMA-3 8B with 32 layers on 16x8: how close the simulated step comes to its lower bound, and how
+// long compute waits for collectives (figures in passes/README.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ double waits_in_backward_us(const Program& p) {
   return waits_us;
 }
 
-// Products after one collective that reduces over dp, the dim of gradients, and before the next.
+// The largest number of products between two consecutive collectives that reduce over dp, the mesh
+// dim along which gradients are reduced.
 uint32_t most_products_between_reductions(const Program& p) {
   uint32_t most = 0, products = 0;
   for (const ProgramStep& s : p.steps) {

@@ -1,5 +1,6 @@
-// --overlap simulated: the plan is never slower in the simulator than without, its bytes do not
-// depend on threads, and it keeps to what limits any other plan.
+// Plans with --overlap simulated. In the simulator they are never slower than plans without it,
+// their bytes do not depend on the number of threads, and they respect the same limits as other
+// plans.
 #include "compiler/fastest.h"
 
 #include "compiler/exposure.h"
@@ -33,7 +34,7 @@ Both with_and_without(const std::vector<uint8_t>& graph, CompileOptions options)
   return {*std::move(without), *std::move(with)};
 }
 
-// Under the parameter budget, recipes that keep parameters whole are none.
+// Under the parameter budget, recipes that keep whole parameters are not candidates.
 TEST(Fastest, KeepsWhatTheOptionsState) {
   CompileOptions options = options_on("dp=8");
   options.parameter_budget = {};
@@ -60,7 +61,7 @@ TEST(Fastest, HidesWhatThePriceCounts) {
   EXPECT_NEAR(is.objective_us, is.compute_us + is.comm_us + is.transition_us, 1e-6);
 }
 
-// Nothing can be hidden where nothing is sent: the same plan, still proven.
+// Without communication there is nothing to hide: the plan stays the same and is still proven.
 TEST(Fastest, LeavesWhatComputesLeast) {
   const Both both =
       with_and_without(testing::test_graph("llama_tiny_2x4"), options_on("dp=2,tp=4"));
@@ -99,8 +100,9 @@ TEST(Fastest, StaysWithinTheMemoryLimit) {
   }
 }
 
-// The placements that are tried do not depend on the limit, nor does what is tried of each. When
-// each limit had prices of its own, 1.9 GB gave a faster step than 2.1 (18.41 and 18.46 ms).
+// Neither the placements that are tried nor the variants of each depend on the limit. When each
+// limit had its own prices, a limit of 1.9 GB gave a faster step than one of 2.1 GB (18.41 and
+// 18.46 ms).
 TEST(Fastest, TimeFallsAsTheLimitRises) {
   const std::vector<uint8_t> graph = testing::test_graph("block_1d8");
   CompileOptions options = options_on("dp=2,tp=4");
@@ -121,10 +123,9 @@ TEST(Fastest, TimeFallsAsTheLimitRises) {
   EXPECT_LT(last_us, 18'600);
 }
 
-// Entries count as often as they are called; recomputed steps are part of the program.
-// Nor is it longer within a limit that binds nothing than without one. (With optimizer state both
-// have the same graph: equal nodes are merged in neither.) Searches within a limit are rougher:
-// they alone found 21.1 ms here, and without one 18.3.
+// A limit that does not bind must not make the step longer than no limit does. (With optimizer
+// state, both cases plan the same graph: equal nodes are merged in neither.) Searches within a
+// limit are more approximate: alone they found 21.1 ms here, compared with 18.3 ms without a limit.
 TEST(Fastest, ALimitThatBindsNothingTakesNothingAway) {
   const std::vector<uint8_t> graph = testing::test_graph("llama8b_L2_8x8_einsum");
   CompileOptions options{.mesh = "dp=16,tp=8",
@@ -163,7 +164,7 @@ TEST(Fastest, TellsNoPlacementFromNone) {
   EXPECT_FALSE(none.status().conflicts().empty()) << none.status().message();
 }
 
-// What is sent is told apart in the graph; a reduction may move along casts up to the product.
+// An edge's kind says what it sends. A reduction may move along casts up to the product.
 TEST(Exposure, KnowsWhatEdgesSend) {
   const auto graph = parse_graph(R"(
 input param.w: %w : f32[16,8]

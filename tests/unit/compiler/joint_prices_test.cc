@@ -1,5 +1,6 @@
-// The bound on placement and repetition together, against programs: whatever layouts and policies
-// make of a graph, none has a shorter step than the bound for the memory that it takes.
+// Checks the joint bound on placement and recomputation against programs. Whatever layouts and
+// policies a graph is planned with, its program's step is never shorter than the bound for the
+// memory that the program needs.
 #include "compiler/joint_prices.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Graphs, StepBound,
 
 TEST_P(StepBound, HoldsForEachPlacementAndPolicy) {
   const std::vector<uint8_t> graph = testing::test_graph(GetParam().graph);
-  // The cheapest placement, and others that state more and more.
+  // The cheapest placement, and others with more and more stated layouts.
   std::vector<CompileOptions> questions(3, CompileOptions{.mesh = GetParam().mesh});
   const std::string first = questions[0].mesh.find(',') == std::string::npos ? "S(0)" : "S(0)R";
   questions[1].input_layout = first;
@@ -47,7 +48,7 @@ TEST_P(StepBound, HoldsForEachPlacementAndPolicy) {
       const auto question = ConstrainedModel::create(**model, asked, monitor);
       ASSERT_TRUE(question.ok()) << question.status().message();
       const auto placed = place(*question, {}, monitor);
-      if (!placed.ok()) continue;  // such as a batch that ranks cannot share
+      if (!placed.ok()) continue;  // for example, a batch that ranks cannot share
       const auto program = program_of(**model, *placed, monitor);
       ASSERT_TRUE(program.ok()) << program.status().message();
       const auto held = static_cast<double>(bytes_of(**model, *program));
@@ -60,7 +61,7 @@ TEST_P(StepBound, HoldsForEachPlacementAndPolicy) {
   }
 }
 
-// At a limit below what is held without repetition, memory has a price.
+// If the limit is below what is held without recomputation, memory has a price.
 TEST(JointPrices, PricesMemoryThatLacks) {
   const std::vector<uint8_t> graph = testing::test_graph("llama8b_L2_8x8_einsum");
   const CompileOptions options{.mesh = "dp=8,tp=8"};

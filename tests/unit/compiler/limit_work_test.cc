@@ -1,5 +1,5 @@
-// Memory limits on meshes of three small dims and for many layers: the work that they take, and
-// that policies agree on what fits.
+// Memory limits on meshes of three small dims and for models with many layers: the search must not
+// need much work, and policies must agree on what fits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace {
 
 CompileOptions options_on_three_dims() { return {.mesh = "pp=2,dp=2,tp=2", .keep_graph = false}; }
 
-// Branching over tables of some hundred labels took 6.5e10 cells, half a minute, and raised the
-// bound by nothing.
+// Branching over tables of some hundred labels processed 6.5e10 table cells, which took half a
+// minute, and did not raise the bound.
 TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   constexpr uint64_t kMostCells = 8'000'000'000;  // some seconds
   const CompileOptions options = options_on_three_dims();
@@ -33,7 +33,7 @@ TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   EXPECT_LE(placed->memory.held_bytes(), limit);
   EXPECT_GT(placed->stats.cells, 100'000'000u);
   EXPECT_LT(placed->stats.cells, kMostCells);
-  // All of that work had 2022.8 within 1 %.
+  // All of that work gave 2022.8, within 1 % of the bound.
   EXPECT_LT(placed->objective_us, 2030);
   EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
 }
@@ -58,7 +58,7 @@ class LimitOnManyLayers : public ::testing::Test {
   std::optional<ConstrainedModel> question_;
 };
 
-// A wide gap ends the search early; what is within it is not called proven.
+// With a wide gap the search ends early. A result within the gap is not called proven.
 TEST_F(LimitOnManyLayers, EndsAtWhatIsWithinTheGap) {
   uint64_t cells[2];
   for (const double gap : {0.0, 5e-3}) {
@@ -76,9 +76,9 @@ TEST_F(LimitOnManyLayers, EndsAtWhatIsWithinTheGap) {
   EXPECT_LT(2 * cells[1], cells[0]);
 }
 
-// Within 21.5 GB, a gap in the arena kept the program of the optimum from fitting: what was
-// reserved for it left 2.2e-4. Within 23 GB, fronts gave up as tables took more than 64 MB,
-// and 5.5e10 cells of branching left 4e-4.
+// Guards against two bugs. Within 21.5 GB, a hole in the arena kept the program of the optimum from
+// fitting, and the memory reserved for it left a gap of 2.2e-4. Within 23 GB, fronts were given up
+// because tables exceeded 64 MB, and 5.5e10 cells of branching left a gap of 4e-4.
 TEST_F(LimitOnManyLayers, IsProvenWithLittleWork) {
   constexpr uint64_t kMostCells = 12'000'000'000;
   for (const double limit : {21.5e9, 23e9}) {
@@ -91,8 +91,9 @@ TEST_F(LimitOnManyLayers, IsProvenWithLittleWork) {
   }
 }
 
-// What only groups of fused steps see is planned, but takes no memory. The limit is the program's:
-// a step of the shape of LLaMA 3.2 1B takes 12.2 GiB on one GPU, and was refused within 18.6.
+// Values that only groups of fused steps see are planned, but need no memory. The limit applies to
+// the program. A step of the shape of LLaMA 3.2 1B needs 12.2 GiB on one GPU, and was refused
+// within a limit of 18.6 GiB.
 TEST(Limit, IsRefusedOnlyWhereTheProgramExceedsIt) {
   const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
   CompileOptions options{.mesh = "dp=1", .keep_graph = false};
@@ -117,8 +118,8 @@ TEST(Limit, IsRefusedOnlyWhereTheProgramExceedsIt) {
   EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
 }
 
-// What is planned to fit needs no repetition: `auto` found none of it, and named a limit that was
-// a third too high.
+// If the planned placement fits, no recomputation is needed. `auto` did not find such placements,
+// and named a limit that was a third too high.
 TEST(RecomputeAuto, FindsWhatFitsWithoutRepetition) {
   const std::vector<uint8_t> graph = testing::test_graph("ffn_1d8");
   CompileOptions options = options_on_three_dims();
@@ -138,7 +139,7 @@ TEST(RecomputeAuto, NamesALimitThatSuffices) {
   const std::vector<uint8_t> graph = testing::test_graph("ffn_1d8");
   CompileOptions options = options_on_three_dims();
   options.recompute = *recompute_policy("auto");
-  options.memory_limit_bytes = int64_t{82'343'936};  // products alone take more
+  options.memory_limit_bytes = int64_t{82'343'936};  // products alone need more
   Monitor monitor;
   const auto none = testing::compile_packed(graph, options, monitor);
   ASSERT_FALSE(none.ok());

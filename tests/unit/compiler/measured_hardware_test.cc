@@ -21,7 +21,8 @@
 namespace shw {
 namespace {
 
-// Every kernel takes a microsecond per 1000 elements of short rows, half of that in long rows.
+// A table in which a kernel needs one microsecond per 1000 elements in short rows, and half of that
+// in long rows.
 std::string table(const std::string& kernel) {
   return R"({"kernel": ")" + kernel +
          R"(", "dtype": "f32", "sizes": [[1000, 1000000], [4, 256]], "us": [1, 0.5, 1000, 500]})";
@@ -90,18 +91,18 @@ TEST(MeasuredHardware, GroupsFindInTheCacheWhatTheirStepsLeave) {
   EXPECT_LT(us_of_group(1e24), cached / 2) << "what passes through the group's ends is left";
   EXPECT_GT(us_of_group(1e24), device.launch_us);
   EXPECT_NEAR(us_of_group(1e6), slower, 1e-9 * slower);
-  p.steps[group.first_step].kernel = "erf";  // was not measured
+  p.steps[group.first_step].kernel = "erf";  // has no measurements
   const double before = p.steps[group.first_step].cost_us;
   price_groups(p, cost::Roofline(device));
   EXPECT_EQ(p.steps[group.first_step].cost_us, before);
 }
 
-// As of a GPU, whose pointwise steps have no tables: a group is one kernel.
+// On a GPU, pointwise steps have no tables: a group is one kernel, priced by its bytes.
 TEST(MeasuredHardware, GroupsTakeWhatTheirBytesTakeWherePointwiseStepsWereNotMeasured) {
   const Program whole = planned("one=1", hardware(2));
   cost::DeviceSpec device = cost::parse_hardware(hardware(2))->device;
   std::erase_if(device.kernels, [](const auto& times) { return times.kernel != "mm"; });
-  device.memory_bytes_per_s = 1e6;  // a byte takes a microsecond
+  device.memory_bytes_per_s = 1e6;  // one microsecond per byte
   device.efficiency = 1;
   const cost::Roofline roofline(device);
   Program priced = whole;
@@ -128,7 +129,7 @@ TEST(MeasuredHardware, GroupsTakeWhatTheirBytesTakeWherePointwiseStepsWereNotMea
     }
 }
 
-// What the groups of the loss take, which are those with gather and scatter.
+// The time of the loss's groups, which are those with gather and scatter.
 double us_of_loss(const Program& p) {
   double us = 0;
   for (const FusedGroup& group : p.fused_groups) {
@@ -142,8 +143,8 @@ double us_of_loss(const Program& p) {
   return us;
 }
 
-// Measured on the same GPU as h100.json: 82.4 ms as a CUDA graph, 84.7 ms without. Of these, 5.04
-// ms were of the loss, in launches that have since become two groups.
+// The step was measured on the GPU of h100.json: 82.4 ms as a CUDA graph, 84.7 ms without. The loss
+// took 5.04 ms of these, in launches that have since been fused into two groups.
 TEST(MeasuredHardware, TheStepOfLlama1BOnAnH100IsPredictedWithinFivePercent) {
   const std::string folder = SHW_TEST_DATA "/bench/";
   const auto json = import::read_json_file(folder + "llama_1b_bf16.graph.pre.json.gz");

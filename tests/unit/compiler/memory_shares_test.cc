@@ -1,4 +1,4 @@
-// What a plan says of its memory peak: by kind, by module, in bytes that add up.
+// What a plan reports about its memory peak, by kind and by module. The bytes must add up.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -29,7 +29,7 @@ int64_t sum_of(const auto& rows, auto bytes) {
                          [&](int64_t sum, const auto& row) { return sum + bytes(row); });
 }
 
-// Fractions of bytes too: a factor that is no whole number is exact to a byte.
+// Fractions of bytes count too: with a factor that is not an integer, the sum is exact to a byte.
 TEST(MemoryShares, AddUpToThePeak) {
   for (const double factor : {0.0, 2.0, 0.3}) {
     const Plan plan = plan_of(answers::testing::kCases[1], factor);

@@ -1,7 +1,8 @@
-// LLaMA-3 8B with 32 layers on 16x8: nothing is moved away and back, and no parameter is gathered
-// in two steps where one would do. The reference planner's own graph has 32 round trips of residual
-// gradients there (its branch bypass_alias removes them), and 64 parameters that it gathers along
-// one mesh dim and then along the other (its branch double_recomp fuses 32 of them).
+// LLaMA-3 8B with 32 layers on 16x8. No data is moved away and back, and no parameter is gathered
+// in two steps where one is enough. The reference planner's own graph has 32 round trips of
+// residual gradients there (its branch bypass_alias removes them). It also has 64 parameters that
+// are gathered along one mesh dim and then along the other (its branch double_recomp fuses 32 of
+// them).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,8 +22,8 @@ class Moves {
         if (v.valid()) writer_[p.values[v].storage.v] = &s;
   }
 
-  // Blocks that a rank cuts out of what it has gathered along the same mesh dims from blocks of
-  // that type.
+  // The number of round trips: a rank gathers blocks along some mesh dims and then slices the
+  // result back into blocks of the same type along the same mesh dims.
   uint32_t round_trips() const {
     uint32_t count = 0;
     for (const ProgramStep& s : p_.steps) {
@@ -33,7 +34,7 @@ class Moves {
     }
     return count;
   }
-  // Gathers of what a gather along other mesh dims has left.
+  // The number of chains: gathers of a result that was itself gathered along other mesh dims.
   uint32_t chains() const {
     uint32_t count = 0;
     for (const ProgramStep& s : p_.steps) {
@@ -50,7 +51,7 @@ class Moves {
   }
 
  private:
-  // The step that made the first operand, behind copies; null: it was handed over.
+  // The step that made the first operand, with copies skipped. Null: the operand is an input.
   const ProgramStep* source(const ProgramStep& step) const {
     const ProgramStep* from = &step;
     do {
@@ -81,8 +82,8 @@ Program planned_on(const char* mesh, const char* name, const char* policy, int64
   return compiled.ok() ? std::move(compiled->plan.program) : Program();
 }
 
-// With two sequences a rank, which the reference has, forward wants three weights of each layer
-// gathered along dp alone; under `none`, backward goes on from there.
+// With two sequences per rank, as in the reference, forward needs three weights of each layer
+// gathered along dp alone. Under `none`, backward continues from these.
 TEST(MovedOnce, OnThe128RanksOfTheReference) {
   const auto expect_moved_once = [](const char* policy, int64_t sequences) {
     SCOPED_TRACE(policy + (", " + std::to_string(sequences)) + " sequences");
@@ -97,9 +98,9 @@ TEST(MovedOnce, OnThe128RanksOfTheReference) {
     for (const int64_t sequences : {16, 32}) expect_moved_once(policy, sequences);
 }
 
-// On 8x8 forward wants some parameters gathered along dp alone, and backward wants them whole.
-// Where backward gathers anew, it gathers them whole at once; else it goes on from what forward has
-// left.
+// On 8x8, forward needs some parameters gathered along dp alone, and backward needs them whole. If
+// backward gathers anew, it gathers them whole in one step. Otherwise it continues from what
+// forward has gathered.
 TEST(MovedOnce, ChainsAreCounted) {
   const auto chains = [](const char* policy) {
     const Program p = planned_on("dp=8,tp=8", "examples/llama8b_L2_8x8_einsum", policy);

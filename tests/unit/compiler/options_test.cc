@@ -1,5 +1,5 @@
-// What follows from the table of options: which of them make another plan, which another model, and
-// the document that lists them.
+// Checks what is derived from the table of options: which options change the plan, which change the
+// model, and the document that lists them.
 #include "compiler/options.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace shw {
 namespace {
 
-// Another value than the default.
+// Changes a value to something other than the default.
 void differ(std::string& value) { value += "other"; }
 void differ(bool& value) { value = !value; }
 void differ(Rules& value) { value = Rules::kCompat; }
@@ -79,7 +79,7 @@ std::string fields_of(std::string_view c) {
   return text;
 }
 
-// src/compiler/OPTIONS.md lists them. With SHW_WRITE_OPTIONS it is written anew.
+// src/compiler/OPTIONS.md lists all options. With SHW_WRITE_OPTIONS set, the test writes the file.
 TEST(Options, AreListedInTheDocument) {
   std::ostringstream text;
   text

@@ -1,4 +1,5 @@
-// Rewrites add, remove and rename nodes; what callers are told of is the node that they gave.
+// Rewrites add, remove and rename nodes. Messages to callers must name the node of the graph that
+// they passed in.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"

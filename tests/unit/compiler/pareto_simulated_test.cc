@@ -1,4 +1,4 @@
-// Fronts of simulated steps against memory: each point is an answer under its limit.
+// Fronts of simulated steps against memory: each point must be a valid answer under its limit.
 #include <gtest/gtest.h>
 
 #include "compiler/exposure.h"
@@ -18,7 +18,7 @@ class SimulatedFront : public ::testing::Test {
     options_.parameter_budget.kind = ParameterBudget::Kind::kNone;
     options_.overlap.kind = Overlap::kSimulated;
   }
-  // A front of the transformer block, with its model and question.
+  // Computes a front of the transformer block.
   void ask(uint32_t points) {
     auto model = PreparedModel::create(testing::test_graph("block_1d8"), options_, monitor_);
     ASSERT_TRUE(model.ok()) << model.status().message();
@@ -59,8 +59,8 @@ TEST_F(SimulatedFront, HasTheSimulatedStepsOfItsPrograms) {
   }
 }
 
-// The fastest is at least as fast as a plan without a limit, and each point with a limit, as a
-// plan within it: what a plan takes, the front knows.
+// The fastest point is at least as fast as a plan without a limit. Each point is at least as fast
+// as a plan within the point's limit, because the front considers everything that a plan considers.
 TEST_F(SimulatedFront, AgreesWithPlans) {
   ask(4);
   for (const ParetoPoint& point : front_.points) {
@@ -76,7 +76,7 @@ TEST_F(SimulatedFront, AgreesWithPlans) {
   EXPECT_LE(front_.points.front().step_us, Exposure::of(free->plan.program).step_us());
 }
 
-// What is computed again counts, in time and in memory.
+// Recomputed steps count in time and in memory.
 TEST_F(SimulatedFront, SeesWhatIsComputedAgain) {
   options_.recompute.kind = RecomputePolicy::Kind::kAuto;
   ask(3);

@@ -1,5 +1,5 @@
-// Fronts of time against memory: monotone, each point within its limit, the ends what they should
-// be.
+// Fronts of time against memory: they are monotone, each point is within its limit, and both ends
+// are correct.
 #include "compiler/pareto.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
   EXPECT_EQ(points.front().placed.objective_us, free->objective_us);
   const auto last = place(*question, front->lowest.reached_bytes, options.solver, monitor);
   ASSERT_TRUE(last.ok()) << last.status().message();
-  // As a plan finds it, unless what was found for another limit fits and is as good.
+  // A point equals what a plan finds, unless a placement found for another limit fits and is as
+  // good.
   if (points.back().limit_bytes == front->lowest.reached_bytes)
     EXPECT_EQ(points.back().placed.objective_us, last->objective_us);
   else

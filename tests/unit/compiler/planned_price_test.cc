@@ -1,6 +1,6 @@
-// What a plan says that a step costs is what its program costs: changes of layout, slices and
-// copies included, and what several uses share once. Collectives that are split to run beside their
-// products (passes/split_rows.h) cost a little more.
+// The price that a plan states for a step is the cost of its program. This includes changes of
+// layout, slices and copies, and what several uses share counts once. Collectives that are split to
+// run beside their products (passes/split_rows.h) cost slightly more.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ TEST_P(PlannedPrice, IsThatOfTheProgram) {
   const auto compiled = testing::compile_packed(testing::test_graph(graph), options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const PlanSummary& s = compiled->plan.summary;
-  // A transition breaks ties only.
+  // The transition cost only breaks ties.
   const double planned = s.compute_us + s.comm_us;
   const double lowered = program_cost(compiled->plan.program).us;
   if (against == PlannedPriceCase::kSplits) {
@@ -46,13 +46,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(PlannedPriceCase{"ffn_1d8", "x=8", kEqual},
                       PlannedPriceCase{"ffn_1d8", "a=2,b=2,c=2,d=2", kEqual},
                       PlannedPriceCase{"block_1d8", "x=8", kSplits},
-                      // Two uses read one slice; a third reads what lies behind its choice point.
+                      // Two uses read one slice. A third use reads what is behind its choice point.
                       PlannedPriceCase{"block_1d8", "dp=8,tp=8", kEqual},
                       PlannedPriceCase{"block_1d8", "a=2,b=2,c=2", kSplits},
                       PlannedPriceCase{"block_3d4x4x4", "dp=8,tp=8", kEqual},
                       PlannedPriceCase{"llama_tiny_2x4", "x=8", kEqual},
                       PlannedPriceCase{"llama_tiny_2x4", "dp=8,tp=8", kEqual},
-                      // Outputs that lie row-major because their pieces have a dim of size 1.
+                      // The outputs are row-major because their pieces have a dim of size 1.
                       PlannedPriceCase{"zoo/gat_scatter", "dp=8,tp=8", kEqual},
                       PlannedPriceCase{"zoo/promo_0d_f64", "x=8", kEqual},
                       PlannedPriceCase{"llama_tiny_2x4", "dp=2,tp=4", kEqual},
@@ -60,10 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
                       PlannedPriceCase{"bert_mlm", "dp=2,tp=4", kEqual},
                       PlannedPriceCase{"qwen2_bf16", "dp=2,tp=4", kEqual},
                       PlannedPriceCase{"examples/llama8b_L2_8x8_einsum", "dp=8,tp=8", kSplits},
-                      // Uneven pieces: extended, narrowed, and filled before they are summed.
+                      // Uneven pieces are padded, narrowed, and filled before they are summed.
                       PlannedPriceCase{"zoo/dlrm_bag", "dp=8,tp=8", kEqual}));
 
-// Computed once, and copied, since each output is a storage of its own.
+// The value is computed once, but copied, because each output has its own storage.
 TEST(PlannedPriceOfOutputs, CountsTheCopyOfWhatIsReturnedTwice) {
   const std::string_view text =
       "input input.0: %x : f32[64,64]\n"

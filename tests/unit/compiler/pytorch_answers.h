@@ -1,12 +1,16 @@
-// What PyTorch 2.14 keeps of AutoParallel's models: see RecomputedProducts in recompute_test.cc.
+// How much memory PyTorch 2.14 keeps between the passes of AutoParallel's models. The test
+// RecomputedProducts in recompute_test.cc compares our policies with these figures.
 //
-// Counted on the graphs that its partitioners return (autoparallel a54c252), for each checkpointing
-// mode of the model and each partitioner: bytes of a rank between the passes, each storage once,
-// without parameters, buffers and inputs; and floating-point operations of the backward graph's
-// products and attention above those of the model without checkpointing and min-cut. Answers that
-// are equal in both stand once. "budget" is PyTorch's memory budget, "replay" the second compile's
-// partitioner, "ac_joint_pass" its policy that stages by memory; "op_h" is "op", every second
-// product, with the first addition of a block kept.
+// The figures were counted on the graphs that PyTorch's partitioners return (autoparallel a54c252),
+// for each checkpointing mode of the model and each partitioner. `kept_bytes` is the bytes that one
+// rank keeps between the passes: each storage counts once; parameters, buffers and inputs do not
+// count. `repeated_flops` is the floating-point operations of products and attention in the
+// backward graph, minus those of the model without checkpointing under the min-cut partitioner.
+// Answers in which both figures are equal are listed once.
+//
+// In the names, "budget" is PyTorch's memory budget, "replay" is the partitioner of the second
+// compile, and "ac_joint_pass" is PyTorch's policy that stages by memory. "op_h" is "op" (every
+// second product) that also keeps the first addition of a block.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,5 @@
-// A memory limit and recompute auto: what fits, how time follows the limit, and what is said of it.
+// A memory limit with recompute auto: which limits can be met, how the step time depends on the
+// limit, and what is reported.
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -21,7 +22,7 @@ struct LimitedCase {
   const char* graph;
   const char* mesh;
   double most_gap;         // of the step, at any limit
-  double lowest_of_plain;  // limits reach down to this share of what the plan takes without one
+  double lowest_of_plain;  // lowest limit, as a share of the memory needed without one
   friend void PrintTo(const LimitedCase& c, std::ostream* out) { *out << c.graph; }
 };
 
@@ -86,7 +87,7 @@ TEST_P(Limited, TimeFallsAsTheLimitRises) {
   }
 }
 
-// The winner is scheduled once more with fused collectives.
+// The winner is scheduled once more with fused collectives. This must not make it slower.
 TEST_P(Limited, FusedCollectivesTakeNoLonger) {
   if (std::string_view(GetParam().graph) == "llama_tiny_2x4") GTEST_SKIP() << "two will do";
   const auto plain = plan(0);
@@ -112,13 +113,14 @@ TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
   const auto found = plan(bytes);
   ASSERT_TRUE(found.ok()) << message << "; " << found.status().message();
   EXPECT_LE(found->plan.summary.memory_program_bytes, bytes);
-  const auto without = plan(0);  // what is named is near what is possible, not what takes none
+  const auto without = plan(0);  // the named limit must be near the lowest possible one
   ASSERT_TRUE(without.ok());
   EXPECT_LE(bytes, 0.6 * static_cast<double>(without->plan.summary.memory_program_bytes));
 }
 
-// Of four layers on few ranks the choice that keeps the least takes 18.2 GiB, since what it
-// computes again is held all at once; another one takes less.
+// Four layers on few ranks. The choice that keeps the least needs 18.2 GiB, because all that it
+// recomputes is held at once. Another choice needs less, and the named limit must be that of the
+// other one.
 TEST(NamedLimit, IsOfTheChoiceThatCanHoldTheLeast) {
   const auto two = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(two.ok()) << two.status().message();
@@ -142,9 +144,9 @@ TEST(NamedLimit, IsOfTheChoiceThatCanHoldTheLeast) {
   ASSERT_TRUE(found.ok()) << message << "; " << found.status().message();
 }
 
-// Of two layers, half of what they take without a limit is enough, although ports are 34 % of that:
-// lives are shortened (recompute/shorten_lives.h), and what groups see alone does not count. When
-// it did, 53 % were taken where layouts are stated.
+// Two layers fit into half of the memory that they need without a limit, although ports are 34 % of
+// it. This works because lives are shortened (recompute/shorten_lives.h) and because values that
+// only groups see do not count. When these did count, 53 % was needed with stated layouts.
 TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
   auto graph = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -172,8 +174,8 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
   }
 }
 
-// With more nodes than the graphs above. The placements that are asked do not depend on the limit,
-// nor does what is tried of each.
+// This graph has more nodes than those above. Neither the placements that are considered nor the
+// variants of each depend on the limit.
 TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
   const std::vector<uint8_t> graph = testing::test_graph("torch/recurrent_gemma");
   CompileOptions options{.mesh = "dp=8", .keep_graph = false};
@@ -198,11 +200,12 @@ TEST(LimitsOfAHybrid, TimeFallsAsTheLimitRises) {
   EXPECT_LE(last_us, 1.12 * simulated_us(plain->plan.program));
 }
 
-// Of 32 layers only some choices are built: those around the limit, on a curve with all its
-// corners. Tags say what must be saved, so the curve bends where the least is kept. At the lowest
-// limits lives are shortened, and collectives start as early as they permit: within 2.9 GiB as late
-// as they can, the step takes 417 ms; without shorter lives, within 2.99, 259 ms. Within 3.0463 a
-// program is found that fits only before it is packed more tightly.
+// With 32 layers, only some choices are built: those near the limit, on a curve with all its
+// corners. Tags state what must be saved, so the curve bends where the least is kept. At the lowest
+// limits, lives are shortened and collectives start as early as memory permits. Within 2.9 GiB they
+// start as late as possible, and the step takes 417 ms. Within 2.99 GiB, without shorter lives, it
+// takes 259 ms. Within 3.0463 GiB, a program is found that fits only after it is packed more
+// tightly.
 TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
   constexpr double kGap = 0.01;
   const std::vector<uint8_t> bytes = testing::test_graph("examples/llama8b_L32_8x8_einsum");
@@ -226,8 +229,8 @@ TEST(LimitsOfManySteps, TheGapIsSmallAndTimeFallsAsTheLimitRises) {
   }
 }
 
-// Where all layers repeat one value more, collectives are hidden that were not: 377.8 ms, which
-// hold 4.27 GiB. The first choice that fits within 4.93 GiB takes 378.6.
+// If all layers recompute one more value, collectives become hidden that were not: the step takes
+// 377.8 ms and holds 4.27 GiB. The first choice that fits within 4.93 GiB takes 378.6 ms.
 TEST(LimitsOfManySteps, CornersBehindTheFirstChoiceThatFitsAreTried) {
   auto graph = load_graph(testing::test_graph("examples/llama8b_L32_8x8_einsum"));
   ASSERT_TRUE(graph.ok());
@@ -252,8 +255,9 @@ TEST(LimitsOfManySteps, CornersBehindTheFirstChoiceThatFitsAreTried) {
   }
 }
 
-// On three small dims many labels cost nearly the same, and no bound tells them apart: all labels
-// took 1e11 cells, minutes for a model of half a megabyte. The likely ones take few.
+// On three small dims many labels cost nearly the same, and no bound separates them. A search over
+// all labels processed 1e11 table cells, which took minutes for a model of half a megabyte. A
+// search over the likely labels processes few.
 TEST(LimitOnThreeDims, TakesLittleWork) {
   constexpr uint64_t kMostCells = 8'000'000'000;  // some seconds
   for (const char* name : {"apertus", "llama_tiny_2x4"}) {
@@ -280,8 +284,8 @@ TEST(LimitOnThreeDims, TakesLittleWork) {
   }
 }
 
-// Collectives beside their products (passes/split_rows.h): a limit that does not bind costs
-// nothing.
+// Collectives that are split to run beside their products (passes/split_rows.h): a limit that does
+// not bind must not make the step slower.
 TEST(SplitRowsWithinALimit, TakeNoLongerThanWithoutOne) {
   const std::vector<uint8_t> graph = testing::test_graph("block_1d8");
   CompileOptions options{.mesh = "dp=8", .keep_graph = false};

@@ -1,6 +1,7 @@
-// What policies keep of LLaMA-3 8B with two layers on 8x8, against what AutoParallel's first
-// partition of the same model and mesh keeps (autoparallel a54c252, torch 2.14; bytes of a rank
-// between the passes, each storage once, without parameters, buffers and inputs).
+// Compares what our policies keep of LLaMA-3 8B with two layers on 8x8 with what AutoParallel's
+// first partition of the same model and mesh keeps (autoparallel a54c252, torch 2.14). Figures are
+// the bytes of one rank between the passes. Each storage counts once; parameters, buffers and
+// inputs do not count.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +39,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, Recomputed,
                                            PolicyCase{"selective", false, 243430560},
                                            PolicyCase{"full", false, 168828928}));
 
-// By storage: whether it holds what depends on parameters alone, and a gather has been made for it.
+// For each storage: whether it holds a value that depends only on parameters and is the result of a
+// gather.
 std::vector<uint8_t> gathered_parameters(const Program& p) {
   std::vector<uint8_t> of_parameters(p.storages.size(), 0), gathered(p.storages.size(), 0);
   for (const Port& port : p.ports)
@@ -81,7 +83,7 @@ TEST_P(Recomputed, KeepsNoMoreThanTheReference) {
   EXPECT_LE(r.kept_bytes, GetParam().most_kept_bytes);
   EXPECT_LT(p.arena_bytes, plain->plan.program.arena_bytes);
 
-  // Each parameter is gathered once in each direction, and no gathered one is kept.
+  // Each parameter is gathered once in each direction, and no gathered parameter is kept.
   const std::vector<uint8_t> gathered = gathered_parameters(p);
   std::vector<uint8_t> written_forward(p.storages.size(), 0);
   uint32_t gathers[2] = {0, 0};
@@ -99,7 +101,8 @@ TEST_P(Recomputed, KeepsNoMoreThanTheReference) {
   EXPECT_EQ(gathers[0], 20u);
   EXPECT_EQ(gathers[1], 20u);
 
-  // Repetitions have prices; forward steps that only the backward pass reads are left out.
+  // Recomputed steps have prices. Forward steps that only the backward pass needs are left out of
+  // forward.
   EXPECT_GT(program_cost(p).us, program_cost(plain->plan.program).us);
   EXPECT_LE(program_cost(p).us, program_cost(plain->plan.program).us + r.us + 1e-6 * r.us);
 }
@@ -121,7 +124,7 @@ struct Kept {
   int64_t bytes = 0;
   double flops = 0;  // of repeated products
 };
-// Backwards: a step runs again only if something needs its results again.
+// Walks backwards: a step runs again only if another repeated step needs its results.
 Kept kept_by(const Joint& joint, const std::vector<uint8_t>& again) {
   Kept kept;
   std::vector<uint8_t> needed(again.size(), 0);
@@ -140,9 +143,10 @@ Kept kept_by(const Joint& joint, const std::vector<uint8_t>& again) {
   return kept;
 }
 
-// 32 layers on 16x8 with two sequences a rank, by the counting rule of AutoParallel's figures
-// (halves.h), in GiB: kept and the peaks of both halves. Its first partitions, and for `cheap` that
-// by the smallest cut. Peaks of `full` are ours: its are 1.24 and 1.61.
+// 32 layers on 16x8 with two sequences per rank, counted by the rule of AutoParallel's figures
+// (halves.h), in GiB: what is kept, and the peaks of both halves. The figures are those of
+// AutoParallel's first partitions; for `cheap` they are those of the smallest cut. The peaks of
+// `full` are our own, because AutoParallel's are 1.24 and 1.61.
 struct ReferenceFigures {
   const char* policy;
   bool tagged;
@@ -166,7 +170,7 @@ TEST_P(On128Ranks, NoMoreIsKeptAndLiveThanInTheReference) {
   options.output_layout = "S(0)S(2)";
   options.grad_reduce_dtype = Dtype::kF32;
   options.recompute = *recompute_policy(GetParam().policy);
-  options.prefetch_bytes = 1 << 20;  // its figures are from before anything starts early
+  options.prefetch_bytes = 1 << 20;  // the figures predate early starts of collectives
   Monitor monitor;
   const auto compiled =
       testing::compile_packed(write_graph(testing::with_sequences(*graph, 32)), options, monitor);
@@ -185,15 +189,15 @@ TEST_P(On128Ranks, NoMoreIsKeptAndLiveThanInTheReference) {
 
 struct PyTorchCase {
   const char *graph, *mesh;
-  int64_t sequences;              // of the graph: 16
-  int64_t layers, tokens, width;  // tokens of a rank
+  int64_t sequences;              // the graph itself has 16
+  int64_t layers, tokens, width;  // tokens per rank
   const std::vector<PyTorchAnswer>* answers;
   friend void PrintTo(const PyTorchCase& c, std::ostream* out) { *out << c.graph << c.mesh; }
 };
 
 class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
  protected:
-  // Without tags, and with other sequences.
+  // The graph without tags, and with the number of sequences of the case.
   static Graph graph() {
     auto graph = load_graph(testing::test_graph(GetParam().graph));
     EXPECT_TRUE(graph.ok()) << graph.status().message();
@@ -213,11 +217,11 @@ class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
     auto compiled = testing::compile_packed(write_graph(graph), options, monitor);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     Program program = std::move(compiled->plan.program);
-    drop_fused_groups(program);  // what is repeated is chosen before there are groups
+    drop_fused_groups(program);  // recomputation is chosen before groups exist
     return program;
   }
 
-  // Of policies, and the choices of auto.
+  // What the policies and the choices of auto keep.
   struct Answers {
     std::vector<Kept> all;
     Kept full, full_with_first_add;
@@ -237,7 +241,7 @@ class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
     Monitor monitor;
     const auto frontier = Frontier::of(joint, graph, monitor);
     EXPECT_TRUE(frontier.ok());
-    const bool is_small = program.steps.size() < 2000;  // then auto has all that is between them
+    const bool is_small = program.steps.size() < 2000;  // then auto has all choices in between
     for (uint32_t k = 0; k < frontier->num_choices(); ++k) {
       const bool is_last = k + 1 == frontier->num_choices();
       const uint32_t parts = is_last || !is_small ? 1 : frontier->num_parts(k);
@@ -270,14 +274,14 @@ INSTANTIATE_TEST_SUITE_P(
                       PyTorchCase{"examples/llama8b_L32_8x8_einsum", "dp=16,tp=8", 32, 32, 2048,
                                   4096, &testing::k32LayersOn16x8}));
 
-// A policy, or a choice of auto, keeps no more than each of PyTorch's answers, for no more repeated
-// products.
+// For every answer of PyTorch, one of our policies or choices of auto keeps no more bytes and
+// repeats no more floating-point operations of products.
 TEST_P(RecomputedProducts, NoAnswerOfPyTorchKeepsLessForAsManyRepeatedProducts) {
-  if (GetParam().width == 64) return;  // each step takes a launch: products are not what is dear
+  if (GetParam().width == 64) return;  // each step is dominated by its launch, not by products
   const Graph g = graph();
   const Answers ours = answers_of(program_of(g, Rules::kFull), g);
   expect_no_worse(ours.all);
-  // The projection behind attention is not repeated, in none of the blocks.
+  // The projection after attention is not repeated in any block.
   const auto [layers, tokens, width] =
       std::tuple(GetParam().layers, GetParam().tokens, GetParam().width);
   EXPECT_EQ(ours.full.flops - ours.full_with_first_add.flops,
@@ -285,8 +289,8 @@ TEST_P(RecomputedProducts, NoAnswerOfPyTorchKeepsLessForAsManyRepeatedProducts) 
   EXPECT_EQ(ours.full_with_first_add.bytes - ours.full.bytes, layers * 2 * tokens * width);
 }
 
-// The same by AutoParallel's rules, where a repetition costs what PyTorch takes it to: its
-// floating-point operations.
+// The same under AutoParallel's rules, with each repetition priced by its floating-point
+// operations, as PyTorch does.
 TEST_P(RecomputedProducts, TheSameIfRepetitionsCostTheirProducts) {
   const Graph g = graph();
   Program program = program_of(g, Rules::kCompat);

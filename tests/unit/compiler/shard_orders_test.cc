@@ -1,4 +1,5 @@
-// Shard orders are decided once: what is reported, saved and pinned is what is lowered.
+// Shard orders are decided once: the orders that are reported, saved and pinned are the orders that
+// are lowered.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -77,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ShardOrdersCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat},
                       ShardOrdersCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull}));
 
-// Either order is lowered where a pin asks for it.
+// Both orders are lowered if a pin asks for them.
 TEST(PinnedShardOrder, IsLowered) {
   const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
   for (const char* layout : {"S(0)S(0)", "S(0)S(0)|1,0"}) {

@@ -1,5 +1,5 @@
-// What several uses of a value share is paid once, by the plan as by its program, and may be placed
-// otherwise for it.
+// Changes of layout that several uses of a value share are paid for once, both in the plan and in
+// its program. The planner may choose a different placement because of this.
 #include "compiler/share_changes.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST_P(ShareChanges, PricesAreThoseOfTheProgram) {
   ASSERT_NE(placed_.shared, nullptr);
   EXPECT_TRUE(placed_.proven);
   EXPECT_NEAR(us(placed_.total), program_us(placed_), 1e-9 * us(placed_.total));
-  // Each use for itself would pay more.
+  // If each use paid for itself, the total would be higher.
   const auto alone = model_->price(placed_.choice);
   ASSERT_TRUE(alone.ok());
   EXPECT_GT(us(alone->total), us(placed_.total) * (1 + 1e-6));
@@ -112,8 +112,8 @@ TEST_P(ShareChanges, ExplanationsAreOfTheSamePlan) {
   }
 }
 
-// The residual of a block is read as it lies although its choice point lies otherwise; two uses of
-// the first norm's input read the same slice.
+// In these graphs the residual of a block is read in its own layout, although its choice point has
+// another one. Two uses of the input of the first norm read the same slice.
 INSTANTIATE_TEST_SUITE_P(Graphs, ShareChanges,
                          ::testing::Values(Shared{"block_1d8", "dp=8,tp=8"},
                                            Shared{"block_1d8", "a=2,b=2,c=2"},

@@ -1,5 +1,5 @@
-// A layout change with both ends given: the plan keeps what was stated, whatever the rules and the
-// number of mesh dims, and refuses with the cause what cannot be.
+// A change of layout whose two ends are both stated. The plan keeps what was stated, whatever the
+// rules and the number of mesh dims. If it cannot, the error names the cause.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
@@ -49,7 +49,7 @@ std::string layout_of(const Program& program, const char* name) {
     if (port.name == name) return to_string(port.layout, static_cast<int>(program.mesh.size()));
   return "no such port";
 }
-// As the layout is written without redundant order.
+// The layout in its canonical text, without redundant shard orders.
 std::string canonical(const StatedCase& c) {
   const int rank =
       1 + static_cast<int>(std::count(c.mesh, c.mesh + std::string(c.mesh).size(), ','));
@@ -68,7 +68,7 @@ TEST(StatedShardOrder, IsKeptAtPorts) {
       ASSERT_TRUE(plan.ok()) << c.mesh << ": " << plan.status().message();
       EXPECT_EQ(layout_of(plan->plan.program, "input.0"), canonical(c)) << c.mesh;
       EXPECT_EQ(layout_of(plan->plan.program, "output"), canonical(c)) << c.mesh;
-      // On four mesh dims ops beside parameters are offered in the default order only.
+      // On four mesh dims, ops beside parameters only have strategies in the default order.
       if (plan->plan.program.mesh.size() != 4) {
         EXPECT_EQ(plan->plan.program.steps.size(), 1u) << c.mesh << ": nothing has to move";
       }
@@ -98,7 +98,8 @@ TEST(StatedShardOrder, OfAPinIsLowered) {
   }
 }
 
-// The first is what the second refuses: a file of placements states orders too.
+// A file of placements states shard orders too. The first file is kept. The second one is refused,
+// because its output has another shard order than its input.
 TEST(StatedShardOrder, OfSavedPlacementsIsKeptOrRefused) {
   CompileOptions options = options_of("a=2,b=4", Rules::kCompat);
   const std::string head =
@@ -132,7 +133,7 @@ TEST(StatedLayout, IsRefusedWithTheCause) {
             std::string::npos);
 }
 
-// All pairs of the 4096 layouts, on two edges, would take 256 MiB.
+// Pricing all pairs of the 4096 layouts on two edges would need 256 MiB.
 TEST(StatedLayout, PrunesWhatIsPriced) {
   constexpr char kAlias[] = R"(input input.0: %x : f32[64,64,64]
 %a = alias(%x) : f32[64,64,64]
@@ -147,14 +148,14 @@ return output.0 = %a
   EXPECT_EQ(layout_of(plan->plan.program, "input.0"), options.input_layout);
   EXPECT_EQ(layout_of(plan->plan.program, "output"), options.output_layout);
   EXPECT_TRUE(plan->plan.summary.proven);
-  // What contradicts itself is explained as ever.
+  // Contradictory statements are explained as in other cases.
   options.pins = {{"output", "RRRRRR"}};
   const Status refused = planned(options, kAlias).status();
   EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
   EXPECT_NE(refused.message().find("pin 'output=RRRRRR'"), std::string::npos) << refused.message();
 }
 
-// 1 GiB, S(0) → S(1): on half a node the same model prices as on a whole one.
+// Moves 1 GiB from S(0) to S(1). Part of a node is priced by the same model as a whole node.
 TEST(Prices, OfAPartOfANodeRestOnTheModelOfTheNode) {
   constexpr char kBig[] = R"(input input.0: %x : f32[16384,16384]
 %a = neg(%x) : f32[16384,16384]
@@ -170,7 +171,7 @@ return output.0 = %a
     for (const ProgramStep& step : plan->plan.program.steps) {
       if (step.collective.kind == CollectiveKind::kNone) continue;
       ++collectives;
-      // The reference planner falls back, and so does `compat`.
+      // The reference planner uses its fallback here, and so does `compat`.
       EXPECT_EQ(step.basis == PriceBasis::kFallback, rules == Rules::kCompat) << step.kernel;
     }
     EXPECT_GT(collectives, 0u);
@@ -180,7 +181,8 @@ return output.0 = %a
   }
 }
 
-// A planner checks its sum of prices against the solver's: they are the same prices, however small.
+// The planner checks its sum of prices against the solver's. Both must use the same prices, however
+// small these are.
 TEST(Prices, AreTheSameForOnePairAndForAll) {
   for (const char* start_us : {"0", "1e-9", "0.001", "1"}) {
     CompileOptions options = options_of("a=2,b=2,c=2");

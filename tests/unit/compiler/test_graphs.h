@@ -13,8 +13,10 @@
 
 namespace shw::testing {
 
-// Bytes of SWGR of tests/data/graphs/NAME.graph.pre.json.gz; with "examples/" before the name, of
-// examples/data; with "torch/" or "zoo/", of tests/data/torch/NAME.graph.json.gz and so on.
+// Reads a graph and returns it in the binary graph format (SWGR). NAME alone is
+// tests/data/graphs/NAME.graph.pre.json.gz. With "examples/" in front, the file is in
+// examples/data. With "torch/" or "zoo/" in front, it is tests/data/torch/NAME.graph.json.gz or the
+// like.
 inline std::vector<uint8_t> test_graph(const std::string& name) {
   constexpr std::string_view kExamples = "examples/";
   const std::string path =
@@ -29,7 +31,7 @@ inline std::vector<uint8_t> test_graph(const std::string& name) {
   return write_graph(*graph);
 }
 
-// A graph of LLaMA-3 8B with other sequences of 8192 tokens than its 16.
+// A LLaMA-3 8B graph with another number of sequences of 8192 tokens. The original has 16.
 inline Graph with_sequences(const Graph& graph, int64_t sequences) {
   constexpr int64_t kTokensOf16 = int64_t{16} * 8192;
   std::string text = print_graph(graph);

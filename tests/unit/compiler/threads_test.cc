@@ -1,4 +1,4 @@
-// The number of threads never changes a plan: its bytes are equal, whatever limits it.
+// The number of threads never changes a plan: its bytes are the same under every kind of limit.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -13,7 +13,7 @@ struct ThreadsCase {
   const char* graph;
   const char* mesh;
   Rules rules = Rules::kFull;
-  double memory = 0;  // limit, of the planned peak without one
+  double memory = 0;  // memory limit as a factor of the peak planned without one
   double budget = 0;  // factor of the parameter budget; 0: none
   std::vector<uint32_t> threads = {2, 4, 16};
   uint64_t most_parts = 100000;

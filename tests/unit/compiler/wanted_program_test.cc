@@ -1,5 +1,5 @@
-// Of the ways to hold copies within a memory limit: who asks only whether a program fits gets the
-// one that takes the least, and the same answer.
+// There are several ways to hold copies within a memory limit. A caller that only asks whether a
+// program fits gets the one that needs the least memory, and the same answer.
 #include <gtest/gtest.h>
 
 #include <cmath>

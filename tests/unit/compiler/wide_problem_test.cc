@@ -1,5 +1,5 @@
-// Problems of three mesh dims have wide tables: surveyed first, or presolved and swept with their
-// likely part solved between, they have one optimum.
+// Problems on three mesh dims have wide tables. The solver either surveys them first, or presolves
+// and sweeps them and solves their likely part in between. All ways must find the same optimum.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
@@ -39,7 +39,8 @@ INSTANTIATE_TEST_SUITE_P(, WideProblem,
                          ::testing::Values(std::pair("llama_tiny_2x4", "a=2,b=2,c=2"),
                                            std::pair("llama8b_L2_8x8_einsum", "a=2,b=16,c=2")));
 
-// They offer no choice: five mesh dims of which two have one rank are planned as three.
+// Mesh dims of one rank offer no choice: five mesh dims of which two have one rank are planned like
+// three.
 TEST(MeshDimsOfOneRank, CostNothing) {
   const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
   const auto planned = [&](const char* mesh, const char* rows) {

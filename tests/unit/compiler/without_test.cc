@@ -1,5 +1,6 @@
-// What always holds – gradients alike, casts first – is named where it is in conflict, and can be
-// left out by that name, on a model that was made with it.
+// Some rules always hold: gradients have the layouts of their parameters, and casts come before
+// gathers. A conflict with such a rule names it. The rule can be left out by that name, on the same
+// model.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
@@ -30,7 +31,8 @@ class Without : public ::testing::Test {
     model_ = std::move(*model);
   }
 
-  // The pins conflict with what always holds, and with nothing once that is left out.
+  // Expects that the pins conflict with the rule `always`, and with nothing else once it is left
+  // out.
   void expect_only_in_conflict_with(std::string_view always) {
     const auto conflict = testing::compile_packed(*model_, options_, monitor_);
     ASSERT_EQ(conflict.status().code(), Code::kFailedPrecondition) << conflict.status().message();
@@ -44,7 +46,7 @@ class Without : public ::testing::Test {
     EXPECT_EQ(planned->bytes, afresh->bytes);
     options_.without.clear();
     EXPECT_FALSE(
-        testing::compile_packed(*model_, options_, monitor_).ok());  // nothing is left behind
+        testing::compile_packed(*model_, options_, monitor_).ok());  // no effect remains afterwards
   }
 
   const std::vector<uint8_t> graph_ = llama();

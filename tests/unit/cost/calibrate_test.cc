@@ -1,4 +1,5 @@
-// Calibration finds the figures that made the measurements, and draws lines where no model fits.
+// Calibration must recover the figures that produced the measurements, and fit straight lines where
+// no model applies.
 #include "cost/calibrate.h"
 
 #include "cost/hardware_description.h"
@@ -7,7 +8,8 @@
 namespace shw::cost {
 namespace {
 
-// What the machine's own model says of a collective on its first dims, 1 KiB to 1 GiB.
+// The times that the machine's own model gives for a collective on its first dims, from 1 KiB to 1
+// GiB.
 Measurement measured_on(const Hardware& machine, Collective collective, int64_t nodes,
                         const std::string& mesh, uint32_t group) {
   const CollectiveModel model = model_of(machine, mesh);
@@ -82,7 +84,7 @@ TEST(Calibrate, DrawsOneLineAProtocol) {
     const double x = static_cast<double>(bytes);
     m.samples.push_back({bytes, std::min({10 + x / 2e3, 30 + x / 40e3, 90 + x / 300e3})});
   }
-  std::swap(m.samples.front(), m.samples.back());  // any order
+  std::swap(m.samples.front(), m.samples.back());  // the order must not matter
   const auto c = calibrate(machine("h100"), std::span(&m, 1));
   ASSERT_TRUE(c.ok()) << c.status().message();
   ASSERT_EQ(c->hardware.measured.size(), 1u);

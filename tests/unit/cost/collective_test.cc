@@ -1,4 +1,5 @@
-// Prices of collectives: worked examples of the reference planner, group topologies, the fallback.
+// Prices of collectives: worked examples of the reference planner, group topologies, and the
+// fallback.
 #include "cost/collective.h"
 
 #include <cmath>
@@ -18,7 +19,7 @@ Hardware with_collnet(Hardware hardware) {
   return hardware;
 }
 
-// Computed by the reference, printed to six digits after the point.
+// The reference planner computed these figures. They are printed with six decimals.
 TEST(CollectiveModel, ReproducesTheWorkedExamples) {
   const struct {
     Hardware hardware;
@@ -74,7 +75,7 @@ TEST(CollectiveModel, DerivesTopologyFromRowMajorRanks) {
   EXPECT_EQ(three.topology(0), (GroupTopology{2, 2, 1}));
 }
 
-// Nodes that the members of rank 0's group sit on, counted one by one.
+// Counts one by one the nodes that hold members of rank 0's group.
 GroupTopology count_topology(const Mesh& mesh, uint32_t mask, int64_t gpus_per_node) {
   GroupTopology group{0, 0, 0};
   int64_t last_node = -1;
@@ -113,8 +114,8 @@ TEST(CollectiveModel, GroupOfOneRankIsFree) {
   for (const Collective c : {kAG, kRS, kAR, kA2A}) EXPECT_EQ(model.us(c, 0, kMiB), 0);
 }
 
-// One node of H100: a table with rows of 2, 4 and 8 ranks. A description may hold measurements of
-// its own, and a mesh that does not fill nodes is priced by the ring model.
+// One node of H100 has a table with rows for 2, 4 and 8 ranks. A description may hold its own
+// measurements. A mesh that does not fill whole nodes is priced by the ring model.
 TEST(CollectiveModel, SaysWhatAPriceRestsOn) {
   const CollectiveModel h100 = model_of(machine("h100"), "8x8");
   EXPECT_EQ(h100.basis(kAG, 0b10), Basis::kMeasured);
@@ -144,7 +145,7 @@ TEST(CollectiveModel, DefaultModelHasOneRateInsideAHostAndOneBetween) {
       agrees(model.us_combined(kAG, 0b11, kMiB), 6.6 + 63 * 2.7 + gib * 63 / 64 / 19.294 * 1e6));
 }
 
-// Start-up and a hop, then the bytes at the link's rate, however many ranks there are.
+// Start-up and one hop, then the bytes at the link's rate, whatever the number of ranks.
 TEST(CollectiveModel, DefaultModelPricesAPermuteAsOneMessage) {
   Hardware alone = machine("h100");
   alone.nccl.reset();

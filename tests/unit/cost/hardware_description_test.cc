@@ -1,5 +1,5 @@
-// Descriptions of hardware: they say what the built-in ones say, change what they name, and every
-// mistake is refused with the key that has it.
+// Descriptions of hardware. A full description prices like the built-in machine. A partial one
+// changes only what it names. Every mistake is refused with the key that contains it.
 #include "cost/hardware_description.h"
 
 #include "cost/roofline.h"
@@ -14,8 +14,8 @@ Hardware described(const std::string& json) {
   return hardware.ok() ? *hardware : Hardware{};
 }
 
-// Every question that the planner could ask, on meshes inside a node, over nodes and not of whole
-// nodes.
+// Compares every price that the planner could ask for, on meshes inside a node, over several nodes,
+// and over parts of nodes.
 void expect_equal_prices(const Hardware& a, const Hardware& b) {
   for (const char* mesh : {"8", "2x8", "4x4x4", "144", "3x5"}) {
     const CollectiveModel left = model_of(a, mesh), right = model_of(b, mesh);

@@ -1,4 +1,5 @@
-// Kernels that were measured: what a table says of sizes that were not, and what prices make of it.
+// Tables of measured kernels: the times they give for sizes that were not measured, and how prices
+// use them.
 #include "cost/kernel_times.h"
 
 #include "cost/roofline.h"
@@ -47,7 +48,7 @@ TEST(KernelTimes, OfAKernelStandInForItsVariantsAlone) {
 
 DeviceSpec measured_device() {
   DeviceSpec device;
-  device.memory_bytes_per_s = 1e9;  // 1000 bytes take a microsecond
+  device.memory_bytes_per_s = 1e9;  // 1000 bytes take one microsecond
   device.efficiency = 1;
   device.launch_us = 0.5;
   device.kernels = {adds()};
@@ -86,7 +87,7 @@ TEST(SharedCores, MakeARankWaitForTheOthers) {
   EXPECT_DOUBLE_EQ(*crowded.compute_us(100, 8, Dtype::kF32), 400);
 }
 
-// Groups that communicate at the same time share the cores as well.
+// Groups that communicate at the same time also share the cores.
 TEST(SharedCores, MakeAGroupWaitForTheOtherGroups) {
   Hardware hardware = machine("cpu");
   hardware.device.shared_cores = 4;

@@ -1,5 +1,5 @@
-// The NCCL model's parts: spot values, what the tuner offers where, and how prices bend with size.
-// The cases are those of the reference planner's own tests.
+// The parts of the NCCL model: spot values, the algorithms that the tuner offers for each hardware,
+// and how prices change with size. The cases are from the reference planner's own tests.
 #include "cost/nccl_model.h"
 
 #include <algorithm>
@@ -168,7 +168,8 @@ TEST(NcclRingRamp, NeverMoreThanDoublesBeyondFourNodes) {
   }
 }
 
-// Two A100 nodes: LL and LL128 are dearer than SIMPLE at these sizes, so the ring is what is seen.
+// Two A100 nodes. At these sizes LL and LL128 cost more than SIMPLE, so the test sees the price of
+// the ring.
 TEST(NcclRingRamp, IsExactAtPowersOfTwoAndLinearBetween) {
   const NcclConfig a100 = config("a100");
   const GroupTopology two = nodes_of(2, 8);
@@ -255,7 +256,7 @@ TEST(NcclMultiNode, GivesBlackwellTwiceTheBandwidth) {
 
 TEST(NcclMultiNode, PrefersLLForSmallAndSimpleForLarge) {
   const NcclConfig h100 = config("h100");
-  // Eight nodes of one GPU out of eight: no ramp bends the tabulated terms.
+  // Eight nodes with one of their eight GPUs each: no ramp changes the tabulated terms.
   const auto us = [&](int64_t bytes) { return model_of(machine("h100"), "8x8").us(kAG, 0, bytes); };
   EXPECT_TRUE(agrees(us(1024), 41.6 + 1024 / 23.3e3));
   EXPECT_TRUE(agrees(us(64 * kMiB), 106.4 + 64.0 * kMiB / 54.9e3));
@@ -276,8 +277,8 @@ TEST(NcclAllToAll, GoesThroughTheCardsBehindASwitch) {
   EXPECT_LT(price(h100, 8, 8, kA2A, 0), 4 * price(h100, 2, 8, kA2A, 0)) << "latency is sublinear";
 }
 
-// Grouped sends and receives, as an all-to-all is, but with one peer: start-up of two nodes, and
-// all bytes through the card.
+// A permute uses grouped sends and receives like an all-to-all, but with a single peer. It has the
+// start-up of two nodes, and all bytes go through the card.
 TEST(NcclPermute, SendsAllBytesToOnePeer) {
   constexpr auto kPermute = Collective::kPermute;
   const NcclConfig h100 = config("h100");
@@ -291,7 +292,8 @@ TEST(NcclPermute, SendsAllBytesToOnePeer) {
 
 TEST(NcclAllToAll, RampSlowsMiddleSizesLessWithMoreNodes) {
   const NcclConfig h100 = config("h100");
-  // What the ramp makes of the bandwidth at 64 · 2^9 bytes for each pair of ranks.
+  // The efficiency to which the ramp reduces the bandwidth at 64 · 2^9 bytes for each pair of
+  // ranks.
   const auto efficiency = [&](int64_t nodes) {
     const int64_t bytes = nodes * 8 * 64 * (1 << 9), large = 1024 * bytes * 64;
     const double latency = price(h100, nodes, 8, kA2A, 0);

@@ -1,4 +1,5 @@
-// Prices of redistributions: worked examples of the reference planner, and the rules' corners.
+// Prices of redistributions: worked examples of the reference planner, and corner cases of the
+// rules.
 #include "cost/redistribute.h"
 
 #include <cmath>
@@ -17,14 +18,14 @@ Layout layout(const std::string& text, int mesh_rank = 2) {
   return *l;
 }
 
-// A cluster whose links nothing is known of: the default model prices its collectives.
+// A cluster with unknown links: the default model prices its collectives.
 Hardware h100_without_nccl() {
   Hardware hardware = machine("h100");
   hardware.nccl.reset();
   return hardware;
 }
 
-// Computed by the reference, printed to six digits after the point.
+// The reference planner computed these figures. They are printed with six decimals.
 TEST(Redistribute, ReproducesTheWorkedExamples) {
   const Roofline roofline(machine("h100").device);
   const CollectiveModel nccl = model_of(machine("h100"), "8x8");
@@ -113,7 +114,7 @@ TEST_F(RedistributeRules, OnlyTwoSumsScatterTheInnerDimFirst) {
   EXPECT_EQ(us("PP", "S(0)R"), us("P(avg)P(avg)", "S(0)R"));
 }
 
-// In memory the blocks of a strided shard lie as those of an inner dim do.
+// The blocks of a strided shard are arranged in memory like those of an inner dim.
 TEST_F(RedistributeRules, StridedShardsCostWhatShardsOfAnInnerDimDo) {
   EXPECT_EQ(us("S(0)SS(0,8)", "S(0)SS(0,8)"), 0);
   EXPECT_EQ(us("RR", "RSS(0,8)"), 0);
@@ -160,7 +161,7 @@ TEST(RedistributeMatrix, EqualsPairByPair) {
     const CollectiveModel model = model_of(machine("h100"), shape);
     const Roofline roofline(machine("h100").device);
     std::vector<Layout> from = all_layouts(model.mesh().rank()), to = from;
-    from.push_back(from[1]);  // duplicates, as strategies of several operands have them
+    from.push_back(from[1]);  // duplicates, as strategies with several operands have
     to.insert(to.begin(), to[2]);
     std::vector<double> got(from.size() * to.size());
     for (const PriceRules rules : {PriceRules::kCompat, PriceRules::kFull})

@@ -1,4 +1,4 @@
-// The device table and the roofline; figures computed by the reference planner.
+// The device table and the roofline. The reference planner computed the figures.
 #include "cost/roofline.h"
 
 #include "test_machines.h"
@@ -30,7 +30,7 @@ TEST(Roofline, RefusesArithmeticWhoseRateIsNotKnown) {
   EXPECT_TRUE(v100.compute_us(0, 8, Dtype::kBF16).ok()) << "moving bytes needs no rate";
 }
 
-// Tables of a device on which copies were measured, too, hold what comes from memory.
+// If copies were measured on the device, the tables already include the time that memory takes.
 TEST(Roofline, MemoryBoundsKernelsOnlyWhereCopiesWereNotMeasured) {
   DeviceSpec device = machine("h100").device;
   device.kernels = {{"mm", Dtype::kF32, {{1}, {1}, {1}}, {10}}};
@@ -71,7 +71,7 @@ TEST(Hardware, KnowsTheLinksOfClustersWithNccl) {
   EXPECT_FALSE(machine("t4").nccl.has_value());
 }
 
-// Twice as fast as bf16 on an H100; an A100 has no unit for them.
+// On an H100 products of 8-bit floats are twice as fast as bf16. An A100 has no unit for them.
 TEST(Roofline, PricesProductsOfFloat8) {
   const Roofline h100(machine("h100").device);
   for (Dtype dtype : {Dtype::kF8E4M3, Dtype::kF8E5M2})

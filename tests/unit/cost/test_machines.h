@@ -43,7 +43,8 @@ inline CollectiveModel model_of(const Hardware& hardware, const std::string& sha
   return *std::move(model);
 }
 
-// The reference's figures are compared to 1e-9: both sides are doubles, rounded in another order.
+// Our figures and the reference's are doubles that were rounded in a different order, so they are
+// compared with a relative tolerance of 1e-9.
 inline ::testing::AssertionResult agrees(double got, double want, double relative = 1e-9) {
   if (got == want || std::abs(got - want) <= relative * std::abs(want))
     return ::testing::AssertionSuccess();

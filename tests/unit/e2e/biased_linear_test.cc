@@ -1,5 +1,5 @@
-// Linear layers with a bias, at the size of a large model: the einsum form lets the sequence stay
-// sharded through them, which the flattened form cannot.
+// Linear layers with a bias, at the size of a large model. In the einsum form the sequence can stay
+// sharded through these layers; in the flattened form it cannot.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-// Two layers, their input's and weights' gradients, as a framework hands them over.
+// Two layers and the gradients of their input and weights, as a framework exports them.
 constexpr const char* kFeedForward = R"(
 input param.w1: %w1 : bf16[4096,14336]
 input param.b1: %b1 : bf16[14336]

@@ -25,7 +25,7 @@ double half_to_double(uint16_t h) {
   return h >> 15 ? -v : v;
 }
 
-// Element i of a tensor; complex numbers count as two.
+// Element i of a tensor. A complex number counts as two elements.
 double value(const import::StoredTensor& t, size_t i) {
   const uint8_t* b = t.bytes.data();
   switch (t.type.dtype) {

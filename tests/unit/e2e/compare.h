@@ -1,4 +1,4 @@
-// Two sets of tensors side by side: relative errors in the Frobenius norm.
+// Compares two sets of tensors: the relative error of each tensor in the Frobenius norm.
 #pragma once
 #include <map>
 #include <string>
@@ -9,14 +9,15 @@ namespace shw::testing {
 
 struct Comparison {
   size_t num_compared = 0, num_bad = 0;
-  double worst_output = 0;              // of tensors named output…
-  double worst_gradient = 0;            // of tensors named grad.…
-  std::string worst_name;               // the tensor that is furthest away
+  double worst_output = 0;              // of tensors whose names begin with "output"
+  double worst_gradient = 0;            // of tensors whose names begin with "grad."
+  std::string worst_name;               // the tensor with the largest error
   std::map<std::string, double> error;  // of every tensor that was compared
 };
 
-// Every tensor of `got` that `want` has too. Bad: relative error above `tolerance` (f32; 2^16 times
-// that for bf16 and f16, whose mantissas are that much shorter), a NaN, or another shape.
+// Compares every tensor of `got` that is also in `want`. A tensor is bad if it has another shape,
+// contains a NaN, or has a relative error above `tolerance`. That tolerance is for f32. For bf16
+// and f16, whose mantissas are shorter, it is 2^16 times as large.
 Comparison compare(const import::TensorFile& got, const import::TensorFile& want, double tolerance);
 
 }  // namespace shw::testing

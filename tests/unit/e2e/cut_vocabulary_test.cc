@@ -1,5 +1,6 @@
-// A language model's first and last layer with one table, whose logits are wanted cut by
-// vocabulary: the planner finds by itself that the look-up then works on parts of the table too.
+// The first and last layer of a language model share one table, and the logits are stated to be
+// sharded by vocabulary. The planner must find by itself that the look-up then works on shards of
+// the table too.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -70,7 +71,8 @@ double relative_error(const std::vector<float>& got, const std::vector<float>& w
   return std::sqrt(difference / norm);
 }
 
-// The table lies cut by rows, as the last layer wants it; how the look-up uses it is free.
+// The table is sharded by rows, as the last layer needs it. The layout in which the look-up uses it
+// is free.
 TEST(CutVocabulary, IsChosenForTheLookUpWhereItPays) {
   for (const auto& [mesh, rows, logits, table, found] :
        {std::tuple("tp=4", "S(0)", "S(2)", "S(0), R", "P"),

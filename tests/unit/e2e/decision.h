@@ -1,4 +1,4 @@
-// What a plan decided on one node.
+// What a plan decided for one node.
 #pragma once
 #include <gtest/gtest.h>
 

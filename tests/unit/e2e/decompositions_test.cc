@@ -1,5 +1,6 @@
-// Calls that import expands into several nodes, and models that need them: executed on virtual
-// ranks against what PyTorch computes (tests/data/decompositions, tests/data/zoo).
+// Calls that import expands into several nodes, and models that contain such calls. They run on
+// virtual ranks and are compared with PyTorch's results (tests/data/decompositions,
+// tests/data/zoo).
 #include <gtest/gtest.h>
 
 #include "compare.h"
@@ -15,7 +16,7 @@ namespace {
 
 const std::string kData = SHW_TEST_DATA;
 
-// The tensors of one case, without its number.
+// The tensors of one case. The case number is removed from their names.
 import::TensorFile of_case(const import::TensorFile& all,
                            size_t number){const std::string prefix = std::to_string(number) + ".";
 import::TensorFile own;

@@ -1,4 +1,4 @@
-// Graphs with several entries, state, updates in place and constants, planned on meshes and run on
+// Graphs with several entries, state, in-place updates and constants, planned on meshes and run on
 // virtual ranks.
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Meshes, OnMesh, ::testing::Values("a=1", "a=4", "a=2,b=
 
 // ---- forward, then backward, in a session
 
-// By name, as the tool does it.
+// An entry's outputs by name, computed as the tool does it.
 std::map<std::string, HostTensor> outputs_of(VirtualRanks& ranks, const std::string& entry,
                                              const import::TensorFile& tensors,
                                              const VirtualRanks::Sessions& sessions = {}) {
@@ -120,7 +120,7 @@ TEST_P(Training, TwoSessionsAreUnderWayAtOnce) {
   EXPECT_FALSE(same(first, second));
 }
 
-// The session's storages that the steps of an entry write.
+// The number of session storages that the steps of an entry write.
 size_t num_saved_by(const Program& program, const ProgramEntry& entry) {
   size_t saved = 0;
   for (uint32_t i = entry.first_step; i < entry.first_step + entry.num_steps; ++i)
@@ -139,7 +139,7 @@ TEST_P(Training, InferHoldsNoSavedValue) {
   EXPECT_EQ(live_curves(p, infer).peak[kSession], 0);
   EXPECT_GT(live_curves(p, forward).peak[kSession], 0);
   EXPECT_LT(live_curves(p, infer).device_peak, live_curves(p, forward).device_peak);
-  // Planned alone it needs no session at all.
+  // Planned alone, the entry needs no session at all.
   CompileOptions options;
   options.mesh = GetParam();
   options.entries = {"infer"};
@@ -148,7 +148,7 @@ TEST_P(Training, InferHoldsNoSavedValue) {
   EXPECT_EQ(alone->program.session_bytes, 0);
 }
 
-// Running statistics change when the forward pass runs; parameters after the backward pass.
+// Running statistics change in the forward pass, parameters after the backward pass.
 TEST(DerivedEntries, WhatIsNotTrainedIsUpdatedByTheForwardPass) {
   const auto graph = parse_graph(R"(
 input param.w: %w : f32[4]
@@ -175,7 +175,7 @@ return output = %y, update.buffer.mean = %next, update.input.seen = %more, updat
   }
 }
 
-// What no entry returns is no part of the plan, and costs nothing.
+// Nodes that no planned entry returns are not part of the plan and cost nothing.
 TEST_P(Training, EntriesAreAlsoPlannedAlone) {
   for (const char* name : {"forward", "backward", "infer"}) {
     SCOPED_TRACE(name);
@@ -219,7 +219,7 @@ TEST_P(Training, BackwardNeedsItsForward) {
 
 // ---- state, and updates in place
 
-// One SGD step of a matrix that the executor keeps.
+// One SGD step of a matrix that the executor stores.
 constexpr char kSgd[] = R"(
 input param.w: %w : f32[64,128] {storage=state}
 input input.g: %g : f32[64,128]
@@ -250,7 +250,7 @@ TEST_P(OnMesh, AnUpdateOfStateTakesItsPlaceWithoutASecondBuffer) {
   }
 }
 
-// The old value is still wanted after the new one is known, and the new one feeds a result.
+// The old value is still needed after the new one is known, and the new one is used in a result.
 constexpr char kOldAndNew[] = R"(
 input buffer.w: %w : f32[32,32]
 input input.g: %g : f32[32,32]
@@ -280,7 +280,7 @@ TEST_P(OnMesh, AnUpdateWaitsForWhoReadsTheOldValue) {
   EXPECT_EQ(floats((*out)[1]), y);
 }
 
-// Two buffers change places: neither update may find the other's input overwritten.
+// Two buffers swap their values. Neither update may overwrite the value that the other needs.
 constexpr char kSwap[] = R"(
 input buffer.a: %a : f32[16,12] {storage=state}
 input buffer.b: %b : f32[16,12] {storage=state}
@@ -300,7 +300,8 @@ TEST_P(OnMesh, TwoStatesChangePlaces) {
   EXPECT_EQ(floats(*ranks->read_state("buffer.b")), a);
 }
 
-// What a later entry of the session reads is the session's: the input may have changed by then.
+// A value that a later entry of the session reads belongs to the session, because the input may
+// have changed by then.
 constexpr char kReadLater[] = R"(
 input buffer.w: %w : f32[16,8]
 input input.g: %g : f32[16,8]
@@ -328,8 +329,8 @@ TEST_P(OnMesh, AnUpdateThatALaterEntryReadsIsKeptInTheSession) {
 
 // ---- a cache that one entry fills and another reads, and a constant
 
-// `decode` puts row `position` of the cache and attends to all rows up to it; `full` does the whole
-// sequence at once. Scores are masked by a constant that the graph carries.
+// `decode` writes row `position` of the cache and attends to all rows up to it. `full` processes
+// the whole sequence at once. A constant in the graph masks the scores.
 std::string attention_text(int64_t length) {
   const std::string n = std::to_string(length), nn = n + "," + n;
   std::string zero = "00000000";
@@ -413,7 +414,7 @@ return output.0 = %y, output.1 = %z
   const double both =
       objective("entry a inputs=[0,1] outputs=[0,1]\nentry b weight=2 inputs=[0,1] outputs=[0,1]");
   EXPECT_NEAR(both, 3 * once, 1e-9 * once);
-  // What `b` finds in its session it does not pay for again.
+  // `b` does not pay again for a value that it finds in its session.
   EXPECT_NEAR(
       objective("entry a inputs=[0,1] outputs=[0]\nentry b inputs=[] outputs=[1] after=[0]"), once,
       1e-9 * once);

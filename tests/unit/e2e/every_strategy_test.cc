@@ -12,8 +12,7 @@ namespace {
 using testing::kSanitized;
 using testing::OpCase;
 
-// Of `count` strategies every n-th runs, so that about `most` of them do; under sanitizers about
-// three of those.
+// The stride that runs about `most` of `count` strategies; under sanitizers, about three of those.
 uint32_t stride_of(uint32_t count, uint32_t most) {
   const uint32_t stride = (count + most - 1) / most;
   if (!kSanitized || count == 0) return stride;
@@ -22,7 +21,7 @@ uint32_t stride_of(uint32_t count, uint32_t most) {
 
 TEST(OpCompleteness, EveryOpHasACase) {
   std::set<OpKind> covered = {OpKind::kInput, OpKind::kGetItem};  // part of every other case
-  // These state the layouts of one mesh themselves: manual_region_test.cc.
+  // These ops state the layouts of one mesh themselves: see manual_region_test.cc.
   covered.insert({OpKind::kLocalMap, OpKind::kShardingConstraint});
   for (const OpCase& c : testing::op_cases()) covered.insert(c.op);
   for (uint16_t k = 0; k < static_cast<uint16_t>(OpKind::kCount); ++k)
@@ -32,17 +31,17 @@ TEST(OpCompleteness, EveryOpHasACase) {
 
 class EveryStrategy : public ::testing::TestWithParam<OpCase> {};
 
-// Ops that have no strategy but the replicated one.
+// Ops whose only strategy is the replicated one.
 bool only_whole(const OpCase& c) {
   return c.op == OpKind::kIota || c.op == OpKind::kScalarTensor || c.name == "argmax of all" ||
          c.name == "nll_loss mean";
 }
 
 TEST_P(EveryStrategy, IsTheUnshardedOp) {
-  // Shapes are so large that 2×2 offers every combination of rules; 4 adds the plain rules on a
-  // wider mesh; of 2×2×2, which can only repeat what two dims do, a sample. 3 divides no dim: all
-  // shards are uneven there, and what lies in the padding is poison.
-  // Sanitizers see two mesh dims and uneven shards: the others run the same code.
+  // The shapes are large enough that 2×2 offers every combination of rules. 4 adds the plain rules
+  // on a wider mesh. 2×2×2 can only repeat what two dims do, so only a sample runs there. 3 divides
+  // no dim: all shards are uneven there, and the padding is filled with poison. Under sanitizers
+  // only 2×2 and 3 run, because the other meshes run the same code.
   for (const auto& [mesh, most] :
        {std::pair("a=2,b=2", 1000u), std::pair("a=3", 1000u), std::pair("a=2,b=2,c=2", 24u),
         std::pair("a=4", 1000u), std::pair("a=2,b=3", 60u)}) {

@@ -1,5 +1,6 @@
-// Experts over two flattened dims of a mesh of three: bodies send each token to the rank that holds
-// its expert and get it back, forward and backward, with counts that only the run knows.
+// Experts over two flattened dims of a mesh with three dims. The bodies send each token to the rank
+// that holds its expert and receive the result, forward and backward. The token counts are known
+// only at run time.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +23,7 @@ using Counts = std::vector<int64_t>;
 
 constexpr int64_t kTokens = 64, kWidth = 4, kExperts = 8;
 
-// y[t] = x[t] ⊙ w[expert of t], which the token's first element names.
+// y[t] = x[t] ⊙ w[expert of t]. The token's first element names its expert.
 constexpr char kGraph[] = R"swt(
 input param.w: %w : f32[8,4]
 input input.0: %x : f32[64,4]
@@ -38,7 +39,7 @@ int64_t expert_of(const float* token) {
   return static_cast<int64_t>(std::abs(token[0])) % kExperts;
 }
 
-// Where the tokens of one rank go, and what comes to it: decided once in a run.
+// Where one rank sends its tokens and what it receives. Decided once per run.
 class Dispatch {
  public:
   Dispatch(RegionGroup& group, const float* x, int64_t tokens, int64_t experts_here)
@@ -54,7 +55,7 @@ class Dispatch {
   Status exchange_counts() {
     return group_.all_to_all(sends_.data(), expects_.data(), 1, Dtype::kI64);
   }
-  // Rows of this rank's tokens, to the ranks of their experts.
+  // Sends rows of this rank's tokens to the ranks of their experts, and returns the rows received.
   Result<Rows> there(const float* rows) {
     Rows sorted, received(static_cast<size_t>(total(expects_) * kWidth));
     for (const int64_t t : order_)
@@ -83,10 +84,10 @@ class Dispatch {
   RegionGroup& group_;
   const size_t size_;
   Counts sends_, expects_;      // tokens, by member
-  std::vector<int64_t> order_;  // of the tokens, by the members that they go to
+  std::vector<int64_t> order_;  // the tokens' numbers, ordered by receiving member
 };
 
-// One region of the graph above on one rank.
+// The kernel of one region of the graph above, on one rank.
 class ExpertsKernel final : public runtime::HostKernel {
  public:
   ExpertsKernel(const RegionArgs& args, bool backward)
@@ -111,7 +112,7 @@ class ExpertsKernel final : public runtime::HostKernel {
   }
 
  private:
-  // The row of `w` that serves element i of the tokens.
+  // The row of `w` that applies to element i of the tokens.
   int64_t row_of(const Rows& tokens, size_t i) const {
     return expert_of(&tokens[i / kWidth * kWidth]) - group_.member() * experts_;
   }
@@ -143,8 +144,8 @@ Result<Compiled> compile_experts(const std::string& text, const std::string& mes
   return testing::compile_packed(write_graph(*graph), {.mesh = mesh}, monitor);
 }
 
-// Output and gradients of small integers: exact in any order of sums. The tokens of the first half
-// prefer one expert, and some experts get none.
+// The output and the gradients for small integers, which are exact in any order of summation. The
+// tokens of the first half prefer one expert, and some experts get no tokens.
 std::vector<std::vector<std::byte>> run_experts(const std::string& mesh) {
   const auto c = compile_experts(kGraph, mesh);
   EXPECT_TRUE(c.ok()) << c.status().message();

@@ -1,5 +1,6 @@
-// Linear layers in 8-bit floats: activations scaled by their largest magnitude and cast, weights
-// with one scale, or one a column; planned on meshes and run on virtual ranks, against one rank.
+// Linear layers in 8-bit floats. Activations are scaled by their largest magnitude and cast.
+// Weights have one scale, or one for each column. The layers are planned on meshes, run on virtual
+// ranks, and compared with a run on one rank.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,7 +34,7 @@ input input.0: %x : bf16[32,64]
 return output.y = %y
 )";
 
-// The other kind of activations, with a scale for each row and each column, and a bias.
+// The other scaling of activations: one scale for each row and each column, and a bias.
 constexpr const char* kRowWise = R"(
 input param.w: %w : f8e4m3fn[48,64]
 input buffer.scale: %sw : f32[1,48]
@@ -86,7 +87,7 @@ HostTensor run(const char* text, const std::string& mesh, const std::string& lay
   return out.ok() ? std::move((*out)[0]) : HostTensor{};
 }
 
-// The first layer's definition, from the bits of its operands.
+// Computes the first layer by its definition, from the bits of its operands.
 TEST(Float8Linear, ComputesWhatItIsDefinedAs) {
   const HostTensor y = run(kLayer, "a=1", "R", "R");
   ASSERT_EQ(y.type, row_major(Dtype::kBF16, {32, 48}));
@@ -126,7 +127,7 @@ TEST(Float8Linear, AgreesWithOneRankHoweverItIsCut) {
       ASSERT_EQ(got.type, want.type);
       for (int64_t i = 0; i < want.type.numel(); ++i) {
         const double w = testing::get(want.data.data(), want.type.dtype, i);
-        // One rounding to the result's dtype, of sums in another order.
+        // The sums may be added in another order and are rounded once to the result's dtype.
         EXPECT_NEAR(testing::get(got.data.data(), got.type.dtype, i), w,
                     std::abs(w) * (want.type.dtype == Dtype::kBF16 ? 0x1p-7 : 1e-5) + 1e-5);
       }
@@ -134,7 +135,7 @@ TEST(Float8Linear, AgreesWithOneRankHoweverItIsCut) {
   }
 }
 
-// Gathered are bytes of 8-bit floats, and nothing of them is reduced.
+// The gathers move one-byte floats, and no reduction is needed.
 TEST(Float8Linear, GathersWeightsOfOneByte) {
   std::map<CollectiveKind, int> collectives;
   run(kLayer, "a=4", "S(0)", "S(0)", &collectives);

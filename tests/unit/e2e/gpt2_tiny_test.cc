@@ -1,5 +1,6 @@
-// The small GPT-2, forward and backward, sharded in every way that people shard: against PyTorch's
-// own logits and gradients (examples/data/gpt2_tiny_f32.safetensors) and against the unsharded run.
+// The small GPT-2, forward and backward, under all common shardings. The results are compared with
+// PyTorch's own logits and gradients (examples/data/gpt2_tiny_f32.safetensors) and with the
+// unsharded run.
 #include <gtest/gtest.h>
 
 #include "plan/report.h"
@@ -12,7 +13,7 @@ using testing::gpt2_tiny;
 
 using Case = testing::TinyCase;
 
-// Conv1D weights are [in, out]: columns are dim 1.
+// The weights of Conv1D are [in, out]: columns are dim 1.
 Case gpt2_megatron() {
   Case c{"Megatron", "dp=2,tp=4", "S(0)R", "", ParameterBudget::Kind::kNone};
   for (const char* column : {"attn.c_attn", "mlp.c_fc"}) {
@@ -30,7 +31,7 @@ Case gpt2_fsdp() {
   return c;
 }
 
-// The residual stream cut along the sequence.
+// The residual stream is sharded along the sequence.
 Case gpt2_sequence_parallel() {
   Case c{"sequence parallel", "dp=2,tp=4", "S(0)R", "S(0)S(1)"};
   for (const char* block : {"h.0", "h.1"})

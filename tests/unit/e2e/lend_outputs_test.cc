@@ -1,4 +1,5 @@
-// Plans whose scratch lies in the memory of outputs: a smaller arena, and the same bits.
+// Plans that place scratch in the memory of outputs: the arena is smaller, and the bits are the
+// same.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The small LLaMA, forward and backward, sharded in every way that people shard: against PyTorch's
-// own logits and gradients (examples/data/llama_tiny_f32.safetensors, fp32 on a CPU) and against
-// the unsharded run.
+// The small LLaMA, forward and backward, under all common shardings. The results are compared with
+// PyTorch's own logits and gradients (examples/data/llama_tiny_f32.safetensors, fp32 on a CPU) and
+// with the unsharded run.
 #include <gtest/gtest.h>
 
 #include "packed.h"
@@ -41,7 +41,7 @@ Case llama_fsdp() {  // parameters cut over all ranks, activations along the bat
   return c;
 }
 
-Case llama_sequence_parallel() {  // the residual stream cut along the sequence
+Case llama_sequence_parallel() {  // the residual stream is sharded along the sequence
   Case c{
       "sequence parallel", "dp=2,tp=4", "S(0)R", "S(0)S(1)", ParameterBudget::Kind::kSmallest, {}};
   for (const std::string& n : nodes(OpKind::kAdd, Phase::kForward, "layers.0"))
@@ -51,8 +51,9 @@ Case llama_sequence_parallel() {  // the residual stream cut along the sequence
   return c;
 }
 
-// The vocabulary cut by rows: each rank finds its own rows, the sum over the ranks is the look-up.
-// `rows`, `found`, `summed`: the table, the look-up, and the table's gradient.
+// The vocabulary is sharded by rows. Each rank looks up its own rows, and the sum over the ranks is
+// the look-up. `rows`, `found` and `summed` are the layouts of the table, of the look-up, and of
+// the table's gradient.
 Case vocabulary(const std::string& mesh, const std::string& rows, const std::string& found,
                 const std::string& summed) {
   Case c{"vocabulary " + rows + " on " + mesh, mesh, "", "", ParameterBudget::Kind::kNone, {}};
@@ -62,8 +63,8 @@ Case vocabulary(const std::string& mesh, const std::string& rows, const std::str
   return c;
 }
 
-// Products over the tokens, [batch · sequence, …], pinned to `rows`; the weight gradients, which
-// contract them, to `sums`.
+// Products over the tokens, [batch · sequence, …], are pinned to `rows`. The weight gradients,
+// which contract the token dim, are pinned to `sums`.
 Case strided(const std::string& mesh, const std::string& rows, const std::string& sums) {
   Case c{"strided " + rows + " on " + mesh, mesh, "",  "",
          ParameterBudget::Kind::kSmallest,  {},   true};
@@ -196,7 +197,7 @@ TEST(LlamaTinyPlan, HasTheReferencesCostAndTheseCollectives) {
   const auto plan = plan_of(o);
   ASSERT_TRUE(plan);
   EXPECT_NEAR(plan->summary.objective_us, 1795.6955310731607, 1e-9 * 1795.7);
-  // The reference's own graph of this plan: 24 all-gathers and 9 all-reduces.
+  // The reference planner's own graph of this plan has 24 all-gathers and 9 all-reduces.
   const auto totals = collective_totals(plan->program);
   ASSERT_EQ(totals.size(), 2u);
   EXPECT_EQ(totals.at("all_gather").count, 17u);

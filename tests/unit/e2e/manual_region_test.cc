@@ -25,7 +25,7 @@ Result<Compiled> compiled(const std::string& text, const std::string& mesh) {
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   Monitor monitor;
   CompileOptions options{.mesh = mesh};
-  options.parameter_budget.kind = ParameterBudget::Kind::kNone;  // parameters lie where they serve
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;  // parameters: any layout
   return testing::compile_packed(write_graph(*graph), options, monitor);
 }
 
@@ -34,8 +34,8 @@ std::string refusal(const std::string& text, const std::string& mesh) {
   return c.ok() ? "" : c.status().node_name() + ": " + c.status().message();
 }
 
-// Routed experts: tokens come in sharded by dp, the region exchanges them itself, and hands a saved
-// activation to its backward region.
+// Routed experts. The tokens are sharded by dp, the region exchanges them itself, and it passes a
+// saved activation to its backward region.
 std::string experts(const std::string& ins, const std::string& outs,
                     const std::string& saved = "i64[8]") {
   return R"swt(
@@ -57,7 +57,7 @@ TEST(LocalMap, HasOneStrategyTheDeclaredOne) {
   ASSERT_TRUE(c.ok()) << c.status().message();
   EXPECT_TRUE(c->plan.summary.proven);
   EXPECT_EQ(decision_on(c->plan, "m").operand_layouts, "S(0)R, RS(0)");
-  EXPECT_EQ(decision_on(c->plan, "m").result_layout, "(S(0)R, RR)");  // the saved one is replicated
+  EXPECT_EQ(decision_on(c->plan, "m").result_layout, "(S(0)R, RR)");  // saved: replicated
   EXPECT_EQ(decision_on(c->plan, "b").operand_layouts, "RR, S(0)R");
   EXPECT_EQ(decision_on(c->plan, "b").result_layout, "RS(0)");
   EXPECT_EQ(c->plan.summary.comm_us, 0) << "inputs and outputs lie where the regions want them";

@@ -1,5 +1,5 @@
-// Changes of layout that move parts of mesh dims (redistribution/mesh_parts.h), by the runtime's
-// own collectives: every element arrives, and the program costs what was planned.
+// Changes of layout that move parts of mesh dims (redistribution/mesh_parts.h), run with the
+// runtime's own collectives. Every element must arrive, and the program must cost what was planned.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -23,7 +23,7 @@ return output = %y
 
 TEST(MeshParts, MoveEveryElementForThePlannedPrice) {
   std::vector<float> x(kSize * kSize);
-  std::iota(x.begin(), x.end(), 0.0f);  // f32 counts as far
+  std::iota(x.begin(), x.end(), 0.0f);  // f32 represents these integers exactly
   const auto graph = parse_graph(kMatrix);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (const char* mesh : {"a=2,b=4", "a=4,b=2"})

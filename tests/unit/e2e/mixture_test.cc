@@ -1,5 +1,5 @@
-// A mixture of experts, forward and backward, whose experts lie on different ranks: without a
-// manual region, by the rules of grouped_mm.
+// A mixture of experts, forward and backward, with its experts on different ranks. It has no manual
+// region and uses the rules of grouped_mm.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -25,8 +25,8 @@ struct MixtureSizes {
   int64_t tokens, experts, width, hidden;
 };
 
-// $T tokens, $E experts of $K → $N → $K, two for each token, so $M rows. Strides of transposed
-// weights: $A = $K·$N.
+// $T tokens and $E experts of $K → $N → $K. Each token goes to two experts, so there are $M rows.
+// $A = $K·$N is the stride between transposed weights.
 constexpr const char* kMixture = R"swt(
 input param.router: %router : f32[$K,$E]
 input param.up: %up : f32[$E,$K,$N]
@@ -82,7 +82,7 @@ std::vector<uint8_t> mixture(const MixtureSizes& n) {
 }
 
 using MixturePins = std::vector<std::pair<std::string, std::string>>;
-// Each rank along `ep` has its own experts, and their gradients.
+// Each rank along `ep` has its own experts and their gradients.
 const MixturePins kExpertsApart = {
     {"param.up", "RS(0)"}, {"param.down", "RS(0)"}, {"grad.up", "RS(0)"}, {"grad.down", "RS(0)"}};
 
@@ -130,7 +130,7 @@ Result<TensorFile> mixture_results(const MixtureSizes& sizes, const CompileOptio
   return tools::execute(plan, "step", mixture_inputs(sizes));
 }
 
-// Also five experts on four ranks.
+// Includes five experts on four ranks.
 TEST(ExpertParallel, IsTheUnshardedMixture) {
   const MixturePins by_group = {{"mid", "*P"},   {"y", "*P"},      {"dact", "*P"},
                                 {"drows", "*P"}, {"dup", "*S(0)"}, {"ddown", "*S(0)"}};
@@ -147,8 +147,8 @@ TEST(ExpertParallel, IsTheUnshardedMixture) {
   }
 }
 
-// Where the layout of the experts is all that is given: few rows go to large experts, and small
-// experts go to many rows.
+// Only the layout of the experts is stated. With few tokens and large experts, the planner moves
+// rows to the experts. With many tokens, it moves the experts to the rows.
 TEST(ExpertParallel, IsChosenWhereTheExpertsAreLarge) {
   for (const auto& [tokens, apart] : {std::pair(int64_t{64}, true), {int64_t{65536}, false}}) {
     const Plan plan =
@@ -162,7 +162,8 @@ TEST(ExpertParallel, IsChosenWhereTheExpertsAreLarge) {
   }
 }
 
-// What each token gets from its two experts is added up before the ranks reduce it: half the rows.
+// The results of a token's two experts are added before the ranks reduce them, which halves the
+// rows.
 TEST(ExpertParallel, AddsUpTokensBeforeItReducesThem) {
   CompileOptions o = mixture_options("ep=4", {});
   o.input_layout = o.output_layout = "R";
@@ -187,7 +188,7 @@ TEST(ExpertParallel, EachRankPaysForItsOwnExperts) {
         testing::decision_on(mixture_plan(sizes, mixture_options("ep=4", {{product, whole}})),
                              product)
             .compute_us;
-    // A quarter of the FLOPs and of the experts' bytes, but all of the rows' bytes.
+    // A quarter of the FLOPs and of the experts' bytes, but all bytes of the rows.
     EXPECT_GE(apart / together, 0.25) << product;
     EXPECT_LE(apart / together, 0.34) << product;
   }

@@ -1,5 +1,5 @@
-// What the ops compute, against NumPy (tests/data/numpy): one graph that uses the ops which no
-// model in examples/data has, planned and executed on one rank and on meshes.
+// Compares ops with NumPy (tests/data/numpy). Each graph uses ops that no model in examples/data
+// has, and is planned and executed on one rank and on meshes.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
              testing::test_name(std::get<1>(made.param));
     });
 
-// With the logits pinned to a cut vocabulary, which 5 does not divide.
+// The logits are pinned to a sharded vocabulary. 5 does not divide its size.
 TEST(CutVocabulary, GivesTheSameLoss) {
   for (const char* mesh : {"tp=4", "tp=3", "tp=5", "tp=7"}) {
     CompileOptions options{.mesh = mesh};
@@ -82,9 +82,9 @@ TEST(CutVocabulary, GivesTheSameLoss) {
   }
 }
 
-// At the size of a large model nothing needs to be pinned but the head: the logits are never
-// gathered. What goes over the wire are a maximum, two sums and the picked logit of each token, and
-// the gradient of the hidden state.
+// At the size of a large model only the head needs a pin: the logits are never gathered. For each
+// token, only a maximum, two sums and the picked logit are sent. The gradient of the hidden state
+// is sent as well.
 TEST(CutVocabulary, IsChosenForTheLossWhereItPays) {
   std::ostringstream text;
   text << std::ifstream(kNumPyFolder + "loss.swt").rdbuf();

@@ -26,7 +26,7 @@ namespace {
 using runtime::BufferRef;
 using runtime::VirtualRanks;
 
-// A tensor of the test: every element as a double (complex: two), row-major.
+// A tensor of the test, row-major. Every element is a double; a complex element is two doubles.
 struct Values {
   TensorType type;
   std::vector<double> v;
@@ -95,8 +95,7 @@ double load(Dtype d, const std::byte* from) {
   }
 }
 
-// Calls f(index of the whole tensor's element, index of the piece's) for every element that is a
-// rank's own.
+// Calls f(index in the whole tensor, index in the piece) for every element of the rank's own block.
 template <class F>
 void for_piece(const Dims& whole, const Dims& piece, const Block& own, F f) {
   int64_t count = 1;
@@ -114,8 +113,8 @@ void for_piece(const Dims& whole, const Dims& piece, const Block& own, F f) {
   }
 }
 
-// Reduces what the ranks along partial mesh dims hold: `value(coordinates)` for all combinations,
-// mesh dim by mesh dim.
+// Reduces the values that the ranks along partial mesh dims hold: `value(coordinates)` for all
+// combinations of coordinates, one mesh dim after another.
 template <class F>
 double reduce(const Layout& layout, const Mesh& mesh, int m, std::vector<int64_t>& at, F value) {
   if (m == mesh.rank()) return value(at);
@@ -146,15 +145,16 @@ double reduce(const Layout& layout, const Mesh& mesh, int m, std::vector<int64_t
   return layout[m].reduce_op() == ReduceOp::kAvg ? r / static_cast<double>(n) : r;
 }
 
-// Documents of other lengths in each row; every second row has one less.
+// Element i of an operand that holds the ends of documents. Rows have documents of different
+// lengths, and every second row has one document less.
 double end_of_document(const Operand& o, int64_t i) {
   const int64_t columns = o.type.shape.back(), row = i / columns;
   const int64_t document = std::min(i % columns, columns - 1 - row % 2);
   return static_cast<double>(std::min(o.packs, document * (o.packs / columns + row % 3)));
 }
 
-// The part of element `i` that the ranks with these coordinates along partial mesh dims hold. Small
-// multiples of 1/8, so that sums and averages over few ranks are exact.
+// The part of element `i` held by the ranks with these coordinates along partial mesh dims. Values
+// are small multiples of 1/8, so that sums and averages over a few ranks are exact.
 double part_of(const Operand& o, uint64_t seed, size_t i, const std::vector<int64_t>& at) {
   if (o.rises_to > 0)
     return static_cast<double>(static_cast<int64_t>(i + 1) * o.rises_to / o.type.numel());
@@ -188,8 +188,8 @@ struct Job {
   NodeId node;
 };
 
-// Every dim that can be in two: a tensor that a view makes `type` of, bringing about strided
-// shards.
+// The type with every dim split in two where possible. A view turns a tensor of this type into
+// `type` and thereby creates strided shards.
 TensorType unfolded(const TensorType& type) {
   Dims shape;
   for (size_t d = 0; d < type.shape.size(); ++d) {
@@ -201,7 +201,7 @@ TensorType unfolded(const TensorType& type) {
   return row_major(type.dtype, shape);
 }
 
-// With `flattened`, operands come from views, and results leave through choice points.
+// If `flattened`, operands come from views, and results pass through choice points.
 Result<Job> one_node_graph(const OpCase& c, bool flattened = false) {
   Job job;
   std::vector<NodeId> operands;
@@ -243,15 +243,14 @@ Result<Job> one_node_graph(const OpCase& c, bool flattened = false) {
   return job;
 }
 
-// A plan, and the layouts in which its inputs really lie: their ports say "replicated" where they
-// are partial.
+// A plan and the real layouts of its inputs. The ports of partial inputs say "replicated".
 struct OpPlan {
   Plan plan;
   std::vector<Layout> inputs;
   bool splits_products = false;
 };
 
-// Makes a program of a lowered one.
+// Turns a lowered program into one that can run.
 using Arrange = FunctionRef<Result<Arranged>(Program)>;
 constexpr auto with_default_passes = [](Program program) -> Result<Arranged> {
   Monitor monitor;
@@ -260,8 +259,8 @@ constexpr auto with_default_passes = [](Program program) -> Result<Arranged> {
   return Arranged{std::move(program)};
 };
 
-// Inputs lie as the strategy wants its operands; results leave as it makes them, partial ones are
-// reduced on the way out.
+// Inputs have the layouts of the strategy's operands. Results leave in the layouts that the
+// strategy produces, except that partial results are reduced first.
 Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& strategies,
                         uint32_t strategy, Arrange arrange) {
   OpPlan out;
@@ -302,7 +301,7 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
   return out;
 }
 
-// Per rank, per port.
+// Buffers by rank and port.
 using Pieces = std::vector<std::vector<BufferRef>>;
 
 Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
@@ -323,7 +322,7 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
           runtime::Buffer::allocate(
               std::shared_ptr<runtime::Device>(&ranks->device(r), [](auto*) {}), {local.bytes()}));
       const Block own = local_block(port.global.shape, port.layout, ranks->mesh(), r);
-      // Padding is what harms most: no numbers, and indices that are none.
+      // The padding is filled with the most harmful bits: NaN, or an invalid index.
       std::fill_n(static_cast<std::byte*>(buffer->data()), local.bytes(), std::byte{0xff});
       const auto at = partial_coordinates(op.inputs[k], ranks->mesh(), r);
       const Dtype dtype = local.dtype;
@@ -345,7 +344,7 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
     done.push_back(std::move(completion));
   }
   for (const auto& completion : done) SHW_RETURN_IF_ERROR(completion.wait());
-  // Output buffers belong to devices that end here: copy.
+  // The output buffers belong to devices whose lifetime ends here, so their data is copied.
   for (auto& rank : out)
     for (BufferRef& b : rank)
       if (b) {
@@ -356,7 +355,7 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
   return out;
 }
 
-// The whole result that the ranks' pieces make; replicas must agree to the bit.
+// Assembles the whole result from the pieces of all ranks. Replicas must be equal to the bit.
 Values assemble(const OpPlan& op, const Mesh& mesh, const Pieces& pieces, size_t port_index) {
   const Program& program = op.plan.program;
   const Port& port = program.ports[program.entries[0].outputs[port_index]];
@@ -394,7 +393,7 @@ double relative_error(const Values& got, const Values& want) {
   return norm == 0 ? INFINITY : std::sqrt(difference / norm);
 }
 
-// The op on one rank, on the whole operands that a strategy's parts add up to.
+// Runs the op on one rank, on the whole operands that the parts of a strategy add up to.
 class Unsharded {
  public:
   explicit Unsharded(const OpCase& c) : case_(c) {}
@@ -437,7 +436,7 @@ bool same_bits(const Values& a, const Values& b) {
          (a.v.empty() || std::memcmp(a.v.data(), b.v.data(), a.v.size() * sizeof(double)) == 0);
 }
 
-// The same without one of the passes that a program can do without.
+// Expects the same results without one of the optional passes.
 void expect_same_without(OptionalPass pass, const Job& job, const Mesh& mesh,
                          const Strategies& strategies, uint32_t strategy, const OpCase& c,
                          uint64_t seed, const std::vector<Values>& want) {
@@ -472,7 +471,7 @@ bool is_strided_and_whole(const Job& job, const Strategies& strategies, uint32_t
   return strided;
 }
 
-// Of so many plans, one is run without a pass as well.
+// One in this many plans also runs without a pass.
 constexpr uint32_t kLeftOutOf = 6;
 
 OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, bool strided) {

@@ -1,7 +1,7 @@
-// One op under one strategy on virtual ranks, against the unsharded op. This is the test that makes
-// a wrong sharding rule impossible to land: pieces of every operand are made rank by rank as the
-// strategy's layouts say (partial ones too), the op runs through lowering, plan bytes and executor,
-// and what the ranks hold afterwards is put together and compared.
+// Runs one op under one strategy on virtual ranks and compares it with the unsharded op. These
+// tests catch every wrong sharding rule: each rank gets its piece of every operand, in the layouts
+// that the strategy states (partial layouts included). The op then runs through lowering, plan
+// bytes and executor. Finally the results of all ranks are assembled and compared.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@ struct Operand {
   bool present = true;
   int64_t index_limit = 0;  // > 0: integers in [0, index_limit)
   double low = -2, high = 2;
-  int64_t rises_to = 0;  // > 0: integers that rise evenly to this one
-  int64_t packs = 0;     // > 0: each row begins with 0 and rises to at most this one
+  int64_t rises_to = 0;  // > 0: integers that rise evenly to this value
+  int64_t packs = 0;     // > 0: integers; each row begins at 0 and rises to at most this
 };
 
 struct OpCase {
@@ -37,8 +37,9 @@ struct OpOutcome {
 };
 // Executes every `stride`-th strategy; failures are gtest failures.
 OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride);
-// The same of those that shard an operand or result with a factor, and want no operand partial:
-// operands come from views that flatten, and lie whole before the op asks for them.
+// The same, but only for strategies that shard an operand or a result with a strided shard and that
+// need no partial operand. Operands come from views that flatten dims. They are replicated before
+// the op's strategy changes their layout.
 OpOutcome run_every_strided_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride);
 
 }  // namespace shw::testing

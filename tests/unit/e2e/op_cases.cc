@@ -1,5 +1,5 @@
-// At least one case for every op: shapes are as small as the meshes of every_strategy_test.cc
-// allow.
+// At least one case for every op. The shapes are the smallest that the meshes of
+// every_strategy_test.cc allow.
 #include "op_cases.h"
 
 namespace shw::testing {

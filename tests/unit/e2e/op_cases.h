@@ -1,4 +1,4 @@
-// How the lists of op cases are written; each family has a file.
+// Helpers for writing the lists of op cases. Each family of ops has its own file.
 #pragma once
 #include "one_op.h"
 
@@ -33,9 +33,9 @@ inline Attrs attrs(std::initializer_list<Attrs::Item> items) {
 inline AttrValue ints(std::vector<int64_t> v) { return v; }
 inline AttrValue text(const char* s) { return std::string(s); }
 
-inline constexpr double kBits = 0;  // data movement: to the bit
+inline constexpr double kBits = 0;  // data movement: equal to the bit
 inline constexpr double kRounding = 5e-6;
-inline constexpr double kBf16 = 4e-3;  // one rounding to 8 bits of mantissa
+inline constexpr double kBf16 = 4e-3;  // one rounding to bf16's 8 bits of mantissa
 
 void product_cases(std::vector<OpCase>& list);
 void pointwise_cases(std::vector<OpCase>& list);

@@ -1,4 +1,4 @@
-// 8-bit floats: what moves, makes, compares and casts them, and their products.
+// 8-bit floats: ops that move, create, compare and cast them, and their products.
 #include "op_cases.h"
 
 namespace shw::testing {
@@ -56,7 +56,7 @@ void products(std::vector<OpCase>& list) {
        OpKind::kScaledMm,
        {f8e5m2({8, 16}), f8e4m3({16, 8}), f32({8, 1}, 1, 2), f32({1, 8}, 1, 2), f32({8})},
        to(Dtype::kF32)});
-  // Without parts of sums, which are of f8: each rank computes the same.
+  // There are no partial sums in f8, so every strategy computes the same bits.
   list.push_back({"scaled_mm f8 to f8",
                   OpKind::kScaledMm,
                   {f8e4m3({8, 16}), f8e4m3({16, 8}), one, one, absent()},

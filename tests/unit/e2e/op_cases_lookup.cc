@@ -1,4 +1,4 @@
-// Look-ups by integer tensors, attention, losses.
+// Look-ups by integer tensors, attention, and losses.
 #include "op_cases.h"
 
 namespace shw::testing {
@@ -27,7 +27,7 @@ void lookup_and_attention(std::vector<OpCase>& list) {
   };
   list.push_back({"sdpa", OpKind::kSdpa, {f32(q), f32(q), f32(q), absent()}, causal(false)});
   list.push_back({"sdpa causal", OpKind::kSdpa, {f32(q), f32(q), f32(q), absent()}, causal(true)});
-  list.push_back({"sdpa without log-sum-exp",  // a result without elements
+  list.push_back({"sdpa without log-sum-exp",  // one result has no elements
                   OpKind::kSdpa,
                   {f32(q), f32(q), f32(q), absent()},
                   {}});
@@ -35,14 +35,14 @@ void lookup_and_attention(std::vector<OpCase>& list) {
                   OpKind::kSdpa,
                   {f32(q), f32(q), f32(q), f32({4, 8, 32, 32})},
                   causal(false)});
-  // A log-sum-exp above every score keeps the probabilities that are computed again from it
+  // The log-sum-exp is above every score, so the probabilities that are recomputed from it stay
   // below 1.
   const std::vector<Operand> backward = {f32(q),          f32(q),       f32(q),
                                          f32(q),          absent(),     f32(q),
                                          f32(lse, 8, 12), index({}, 1), index({}, 1)};
   list.push_back({"sdpa_backward", OpKind::kSdpaBackward, backward, backward_attrs(false)});
   list.push_back({"sdpa_backward causal", OpKind::kSdpaBackward, backward, backward_attrs(true)});
-  // A key head for two query heads; strided shards of batches only.
+  // Two query heads share a key head. Strided shards are possible for batches only.
   const Dims many{8, 8, 32, 8}, shared{8, 4, 12, 8};
   list.push_back({"sdpa with shared key heads",
                   OpKind::kSdpa,
@@ -149,7 +149,7 @@ void putting(std::vector<OpCase>& list) {
                   OpKind::kIndexPut,
                   {f32({16, 8}), f32({4, 12, 8}), index({4, 12}, 16)},
                   attrs({{AttrKey::kAccumulate, true}})});
-  // Rows that are longer than a chunk, and rows that are not dense.
+  // Rows that are longer than a chunk, and rows that are not contiguous.
   list.push_back({"index_put adding long rows",
                   OpKind::kIndexPut,
                   {f32({16, 8, 40}), f32({12, 8, 40}), index({12}, 16)},

@@ -1,4 +1,4 @@
-// Ops that make tensors out of nothing, or of a shape.
+// Ops that create tensors from nothing or from a shape.
 #include "op_cases.h"
 
 namespace shw::testing {
@@ -51,7 +51,7 @@ void likes(std::vector<OpCase>& list) {
                   kBits});
 }
 
-// Every sharding draws the same numbers.
+// Every sharding must draw the same random numbers.
 void random(std::vector<OpCase>& list) {
   list.push_back({"randn", OpKind::kRandn, {}, attrs({{AttrKey::kSize, ints({8, 16})}}), kBits});
   list.push_back({"rand_like", OpKind::kRandLike, {f32({8, 16})}, {}, kBits});

@@ -1,4 +1,4 @@
-// Ops that move elements, or pick some.
+// Ops that move or select elements.
 #include "op_cases.h"
 
 namespace shw::testing {

@@ -1,4 +1,4 @@
-// Matrix products, with and without what is added or scaled, and convolutions.
+// Matrix products, with and without an added or scaled operand, and convolutions.
 #include "op_cases.h"
 
 namespace shw::testing {
@@ -27,7 +27,7 @@ void products(std::vector<OpCase>& list) {
                   {}});
 }
 
-// What lies behind the last of the offsets belongs to no group.
+// Rows after the last offset belong to no group.
 void grouped(std::vector<OpCase>& list) {
   const auto ends = [](int64_t last, int64_t groups = 4) {
     return Operand{.type = row_major(Dtype::kI32, Dims{groups}), .rises_to = last};

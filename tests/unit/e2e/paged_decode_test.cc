@@ -1,4 +1,4 @@
-// Decoding with keys and values in pages, on virtual ranks.
+// Decoding with paged keys and values, on virtual ranks.
 #include "paged_decode.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using testing::PagedDecode;
 using DecodePins = std::vector<std::pair<std::string, std::string>>;
 
-// Heads over a dim, and sequences over another one: %s0 and %s1 are the attention.
+// Heads are sharded over one mesh dim and sequences over another. %s0 and %s1 are the attention.
 const DecodePins kHeadsCut = {{"buffer.keys.*", "S(2)"}, {"buffer.values.*", "S(2)"}},
                  kBothCut = {{"s0", "S(0)S(1)"},
                              {"s1", "S(0)S(1)"},
@@ -65,7 +65,7 @@ TEST_P(PagedDecoding, AppendsInPlace) {
   EXPECT_EQ(appended, 4) << "keys and values of two layers";
 }
 
-// Each rank attends to its sequences with its heads, over pages of its key heads.
+// Each rank computes the attention of its own sequences and heads, with pages of its own key heads.
 TEST(PagedDecodingPieces, AreSequencesAndHeads) {
   CompileOptions options;
   options.mesh = "dp=2,tp=2";

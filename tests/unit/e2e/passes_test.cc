@@ -1,4 +1,4 @@
-// What passes do to a program: the results have the same bits as without.
+// Passes must not change a program's results: the bits are the same with and without each pass.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -27,7 +27,7 @@ using testing::results_of;
 using testing::scheduled_anew;
 using testing::unscheduled;
 
-// Gathers of parameters and all-reduces of gradients, fused as far as can be.
+// Gathers of parameters and all-reduces of gradients, fused as far as possible.
 TEST(FusedCollectives, GiveTheSameBits) {
   for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()})
     for (const char* mesh : {"dp=2,tp=4", "dp=8"}) {
@@ -45,7 +45,7 @@ TEST(FusedCollectives, GiveTheSameBits) {
     }
 }
 
-// Products whose contracted dim is cut, and results that are cut along the same mesh dims.
+// Products whose contracted dim is sharded, and whose results are sharded along the same mesh dims.
 TEST(FusedCollectives, ReduceScattersGiveTheSameBits) {
   const auto graph = parse_graph(
       "input input.0: %x : f32[8,8]\ninput input.1: %g : f32[8,8]\n"
@@ -76,9 +76,9 @@ TEST(FusedCollectives, ReduceScattersGiveTheSameBits) {
   }
 }
 
-// Each all-gather along several mesh dims as one along the last of them, then one along the others.
-// `twice`: nothing needs that one's result; a copy of what the first one has left is gathered
-// again.
+// Replaces each all-gather along several mesh dims by one along the last of them, followed by one
+// along the others. `twice`: the result of the second gather is unused, and a copy of the first
+// gather's result is gathered again.
 Plan with_gather_chains(const Plan& plan, bool twice, uint32_t* chains) {
   Plan other = plan;
   Program& p = other.program;
@@ -160,7 +160,7 @@ TEST(GatherChains, GiveTheSameBits) {
   }
 }
 
-// The plan of the graph, and the same in which a pass has split steps.
+// Compares the plan of the graph with the plan in which a pass has split steps.
 void expect_same_bits(const Compiled& whole, const Plan& other, const char* graph,
                       const CompileOptions& options) {
   const auto parts = scheduled_anew(other, 256);
@@ -170,7 +170,7 @@ void expect_same_bits(const Compiled& whole, const Plan& other, const char* grap
   EXPECT_EQ(testing::run_on_integers(whole, {}), testing::run_on_integers(split, {}));
 }
 
-// Collectives and products one sequence at a time (passes/split_batches.h).
+// Collectives and products that run one sequence at a time (passes/split_batches.h).
 TEST(SplitBatches, GiveTheSameBits) {
   CompileOptions options{.mesh = "dp=2,tp=2"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
@@ -180,24 +180,24 @@ TEST(SplitBatches, GiveTheSameBits) {
     return std::ranges::count(p.steps, "einsum", &ProgramStep::kernel);
   };
   EXPECT_EQ(num_products(other.program), 5);
-  EXPECT_EQ(split_batches(other.program, free_copies()), 3u);  // two gathers, a scatter
+  EXPECT_EQ(split_batches(other.program, free_copies()), 3u);  // two gathers, one scatter
   EXPECT_EQ(num_products(other.program), 2 + 3 * 4) << "dp leaves four sequences";
   expect_same_bits(whole, other, testing::kSequences, options);
 }
 
-// The same with one sequence: of each rank's rows, some at a time (passes/split_rows.h).
+// The same with one sequence: some of each rank's rows at a time (passes/split_rows.h).
 TEST(SplitRows, GiveTheSameBits) {
   CompileOptions options{.mesh = "tp=4"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   const Compiled whole = testing::compiled_text(testing::kRows, options);
   Plan other = unscheduled(whole.plan);
-  // Two gathers, which a product of a weight's gradient reads whole, and a scatter.
+  // Two gathers and a scatter. The product of a weight's gradient reads the gathered tensors whole.
   EXPECT_EQ(split_rows(other.program, free_copies()), 3u);
   EXPECT_EQ(std::ranges::count(other.program.steps, "einsum", &ProgramStep::kernel), 2 + 3 * 8);
   expect_same_bits(whole, other, testing::kRows, options);
 }
 
-// The plan's steps one after another, in the order of the graph's nodes.
+// The plan's steps in sequence, in the order of the graph's nodes.
 std::shared_ptr<const Plan> in_graph_order(const Plan& plan) {
   Plan other = plan;
   std::vector<ProgramStep>& steps = other.program.steps;
@@ -218,7 +218,7 @@ std::shared_ptr<const Plan> in_graph_order(const Plan& plan) {
   return scheduled_anew(other, std::nullopt);
 }
 
-// Products of weights' gradients run where compute would wait (passes/fill_waits.h).
+// Products of weight gradients run while compute would otherwise wait (passes/fill_waits.h).
 TEST(FilledWaits, GiveTheSameBits) {
   const auto products = [](const Plan& plan) {
     std::vector<uint32_t> nodes;

@@ -1,5 +1,6 @@
-// That passes save time where they are run: the tiny LLaMA's step on eight virtual ranks, with and
-// without. CPU time of all ranks is compared, since other work on the machine takes less of that.
+// Passes must save time when a plan runs: the step of the tiny LLaMA on eight virtual ranks, with
+// and without passes. The test compares the CPU time of all ranks, which other work on the machine
+// affects less than elapsed time.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -41,7 +42,8 @@ class TimedRanks {
   std::vector<runtime::HostTensorView> inputs_;
 };
 
-// In turn, and which one is first in turn, too: of pairs of runs next to one another, the median.
+// The median over pairs of consecutive runs. The two programs alternate, and so does the one that
+// runs first.
 double share_of_time(TimedRanks& with, TimedRanks& without) {
   constexpr int kPairs = 9;
   std::vector<double> shares;

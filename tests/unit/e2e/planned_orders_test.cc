@@ -1,5 +1,5 @@
-// Under full rules shard orders are planned, and changes of layout cost what lowering makes of
-// them: the program costs no more communication than the plan assumed.
+// Under full rules shard orders are planned, and a change of layout is priced as it is lowered. So
+// the program's communication costs no more than the plan assumed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace shw {
 namespace {
 
-// The planned communication, and that of its program before any is done in parts to run beside
+// The planned communication, and that of its program before any part of it is split to run beside
 // products, which costs more.
 struct Communication {
   bool proven = false;
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair("block_1d8.graph.pre", "dp=2,cp=2,ep=2,tp=2"),
                       std::pair("llama_tiny_2x4.graph.pre", "dp=2,cp=2,tp=2")));
 
-// Every way to cut a matrix on two mesh dims, both orders included, into every other.
+// Every way to shard a matrix on two mesh dims, in both orders, converted into every other way.
 TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
   const auto graph = parse_graph(
       "input input.0: %x : f32[4096,4096]\n%y = relu(%x) : f32[4096,4096]\nreturn output.0 = %y\n");
@@ -105,9 +105,10 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
   EXPECT_GT(below, 20) << "mesh dim by mesh dim, a blocked change looks cheaper than it is";
 }
 
-// All layouts of a tensor in a cube of ranks, in all orders: the table of all pairs, the route of
-// each pair by itself, and that no way round is shorter. Of the second mesh two dims, of the third
-// all can stand for each other, which the table makes use of and the single routes do not.
+// All layouts of a tensor on a mesh with three dims, in all shard orders. The table of all pairs
+// must agree with the route of each single pair, and no detour may be shorter. On the second mesh
+// two dims are interchangeable, on the third all are. The table exploits this; the single routes do
+// not.
 class AllPairs : public ::testing::TestWithParam<std::pair<const char*, size_t>> {};
 INSTANTIATE_TEST_SUITE_P(RoutePrices, AllPairs,
                          ::testing::Values(std::pair("dp=4,cp=2,tp=8", 0),
@@ -160,7 +161,8 @@ TEST_P(AllPairs, CostWhatTheShortestRoutesDo) {
   EXPECT_GT(reachable, n * n / 3);
 }
 
-// Of eight copies along the fast mesh dim each gathers an eighth over the slow one.
+// Eight copies exist along the fast mesh dim. Each of them gathers one eighth over the slow mesh
+// dim.
 TEST(Routes, GatherOverSlowLinksInSlices) {
   const Mesh mesh = *Mesh::parse("dp=8,tp=8");
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);

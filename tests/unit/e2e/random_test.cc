@@ -1,5 +1,5 @@
-// Random numbers on meshes: they depend on the seed and offset that a run brings, on the node and
-// on an element's place in the whole tensor, and on nothing else.
+// Random numbers on meshes. They depend only on the seed and offset of a run, on the node, and on
+// the element's position in the whole tensor.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ using runtime::HostTensorView;
 using runtime::VirtualRanks;
 using Tensors = std::map<std::string, std::vector<float>>;
 
-// Two layers with dropout, forward and backward, and noise on the result.
+// Two layers with dropout, forward and backward, and noise added to the result.
 constexpr char kModel[] = R"(
 input param.w: %w : f32[32,32]
 input input.0: %x : f32[16,32]
@@ -122,7 +122,7 @@ TEST(RandomNumbers, AreTheSameOnEveryMesh) {
       EXPECT_EQ(a["output.b"], b["output.b"]);
       EXPECT_EQ(a["output.n"], b["output.n"]);
       EXPECT_EQ(a["output.dh"], b["output.dh"]);
-      EXPECT_EQ(zeros(a["output.a"]), zeros(b["output.a"]));  // what is kept is a product
+      EXPECT_EQ(zeros(a["output.a"]), zeros(b["output.a"]));  // kept elements are products
     }
   }
 }
@@ -166,8 +166,8 @@ TEST(RandomNumbers, BackwardEntriesFindTheMaskInTheSession) {
   EXPECT_EQ(model.run({0, 0}, "backward")["grad.w"], step["grad.w"]);
 }
 
-// The numbers of a node do not depend on the rewrites that the options ask for: those of other
-// rules are judged by the same unsharded run.
+// The numbers of a node do not depend on the rewrites that the options ask for. So plans under
+// different rules can be checked against the same unsharded run.
 TEST(RandomNumbers, DoNotDependOnRulesAndAreVerified) {
   Model full(plan_on("a=2", kModel)), compat(plan_on("a=2", kModel, {.rules = Rules::kCompat}));
   const Seed seed{11, 4};
@@ -186,7 +186,7 @@ TEST(RandomNumbers, DoNotDependOnRulesAndAreVerified) {
   }
 }
 
-// The executor keeps the seed, and every run counts the offset up.
+// The executor stores the seed, and every run increments the offset.
 constexpr char kKept[] = R"(
 input seed.kept: %seed : i64[2] {storage=state}
 input constant.one: %one : i64[2] {data="00000000000000000100000000000000"}

@@ -1,4 +1,4 @@
-// What the backward pass computes again: programs with and without give the same bits.
+// Recomputation in the backward pass: programs with and without it give the same bits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ class RandomGraph {
     for (block_ = 0; block_ < 4; ++block_)
       for (int i = 0; i < 3; ++i) add(false);
     backward_ = {"%g"};
-    const auto update_at = static_cast<uint32_t>(random_() % 24);  // half of them: none
+    const auto update_at = static_cast<uint32_t>(random_() % 24);  // half have none
     for (uint32_t i = 0; i < 12; ++i) {
       add(true);
       if (i == update_at)
@@ -122,15 +122,16 @@ class RandomGraph {
   std::vector<std::string> forward_, backward_, masks_;
 };
 
-// With all that the link can carry in host memory; a copy takes no longer than a step. Adds its
-// bytes.
+// The plan with as many values in host memory as the link can carry. A copy takes no longer than a
+// step. Adds the moved bytes to `moved`.
 Plan with_host_memory(const Plan& plan, int64_t* moved) {
   Plan other = unscheduled(plan);
   *moved += offload(other.program, {[](int64_t bytes) { return bytes > 0 ? 1.0 : 0.5; }, 1 << 30});
   return other;
 }
 
-// Lives as short as they get: steps again, later, and in parts; `products`: these, too.
+// The plan with the shortest possible lives: steps are repeated, moved later, and split into parts.
+// `products`: products are split too.
 Plan with_shorter_lives(const Plan& plan, bool products, uint32_t* changed) {
   Plan other = unscheduled(plan);
   const size_t before = other.program.steps.size();
@@ -142,7 +143,8 @@ Plan with_shorter_lives(const Plan& plan, bool products, uint32_t* changed) {
   return other;
 }
 
-// With layouts of inputs and results that the planner chooses, and with stated ones.
+// Some plans have stated layouts of inputs and results. In the others the planner chooses these
+// layouts.
 TEST(Recompute, RandomGraphsGiveTheSameBits) {
   int64_t in_host = 0;
   uint32_t shortened = 0;
@@ -200,7 +202,7 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
   EXPECT_GT(fused, 4u);
 }
 
-// Of two f32 tensors, as a share of the largest element.
+// The largest difference between two f32 tensors, as a share of the largest element.
 double largest_difference(std::span<const uint8_t> a, std::span<const uint8_t> b) {
   double most = 0, difference = 0;
   for (size_t at = 0; at + 4 <= std::min(a.size(), b.size()); at += 4) {
@@ -213,14 +215,16 @@ double largest_difference(std::span<const uint8_t> a, std::span<const uint8_t> b
   return difference / std::max(most, 1e-30);
 }
 
-// PyTorch's results, and bit by bit those of the program without.
+// The results must agree with PyTorch's, and be equal to the bit to those of the program without
+// recomputation.
 class TinyModels : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Policies, TinyModels, ::testing::ValuesIn(kPolicies),
                          [](const auto& c) { return testing::test_name(c.param); });
 
 TEST_P(TinyModels, GiveTheSameBitsFromLessMemory) {
   for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()}) {
-    // The schedule may spend more than these models take, so it gets nothing to spend.
+    // The schedule may use more memory for early starts than these models need in total, so here it
+    // gets none.
     const CompileOptions options{.mesh = "dp=2,tp=4", .prefetch_bytes = 1};
     const auto plain = model->plan_of(options), plan = model->plan_of(with(options, GetParam()));
     ASSERT_TRUE(plain && plan);
@@ -234,8 +238,8 @@ TEST_P(TinyModels, GiveTheSameBitsFromLessMemory) {
   }
 }
 
-// The same bits, or where products are done in parts, within rounding: for another number of rows a
-// kernel may add in another order.
+// The results have the same bits. Where products are computed in parts, they agree within rounding,
+// because a kernel may add in another order for another number of rows.
 TEST_P(TinyModels, GiveTheSameWithShorterLives) {
   for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()}) {
     const auto plan = model->plan_of(with({.mesh = "dp=2,tp=4"}, GetParam()));
@@ -258,7 +262,7 @@ TEST_P(TinyModels, GiveTheSameWithShorterLives) {
 
 // ---- forward and backward as entries of their own
 
-// By port: what forward and then backward return, in one session.
+// Runs forward and then backward in one session, and returns what both return, by port.
 std::map<std::string, std::vector<std::byte>> run_apart(const std::shared_ptr<const Plan>& plan,
                                                         const import::TensorFile& tensors) {
   std::map<std::string, std::vector<std::byte>> results;
@@ -276,7 +280,7 @@ std::map<std::string, std::vector<std::byte>> run_apart(const std::shared_ptr<co
   return results;
 }
 
-// The parameters that an entry gathers, and how often it gathers one.
+// The parameters that an entry gathers, and the number of its gathers.
 struct Gathers {
   uint32_t count = 0;
   std::set<uint32_t> parameters;
@@ -329,8 +333,8 @@ TEST(RecomputeApart, BackwardRepeatsWhatForwardDidNotKeep) {
   }
 }
 
-// Forward gathers each parameter once, and backward once more; it has no use for the table that
-// tokens are looked up in.
+// Forward gathers each parameter once, and backward gathers it once more. Backward does not need
+// the table in which tokens are looked up.
 TEST(RecomputeApart, GathersOfParametersAreAsManyAsParameters) {
   CompileOptions options{.mesh = "dp=2,tp=4", .entries = {"forward", "backward"}};
   const auto plan = testing::llama_tiny().plan_of(with(options, "full"));
@@ -347,7 +351,7 @@ TEST(RecomputeApart, GathersOfParametersAreAsManyAsParameters) {
   EXPECT_EQ(backward.parameters, forward.parameters);
 }
 
-// Under the same placements, because others may round differently.
+// Both programs use the same placements, because other placements may round differently.
 TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
   for (const std::vector<std::string>& entries :
        {std::vector<std::string>{"step"}, std::vector<std::string>{"forward", "backward"}}) {
@@ -366,7 +370,7 @@ TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
   }
 }
 
-// What waits in host memory comes back as it was, on a link that is as fast as a small model needs.
+// Values that wait in host memory come back unchanged. The link is as fast as a small model needs.
 TEST(RecomputeAuto, GivesTheSameBitsWithHostMemory) {
   CompileOptions options = with({.mesh = "dp=2,tp=4"}, "auto");
   options.hardware = R"({"name": "linked", "base": "h100",
@@ -394,7 +398,8 @@ TEST(RecomputeAuto, GivesTheSameBitsWithHostMemory) {
   EXPECT_LE(little->program.host_bytes, 1 << 14);
 }
 
-// The same where forward and backward are entries: what waits is the session's, in host memory.
+// The same with forward and backward as entries: the waiting values belong to the session and lie
+// in host memory.
 TEST(RecomputeApart, GivesTheSameBitsWithHostMemory) {
   CompileOptions options =
       with({.mesh = "dp=2,tp=4", .entries = {"forward", "backward", "infer"}}, "auto");

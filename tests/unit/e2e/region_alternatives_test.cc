@@ -1,5 +1,5 @@
-// Manual regions with several bodies: the planner picks one, the same for regions that hand each
-// other what only their bodies understand.
+// Manual regions with several bodies. The planner picks one of them. Regions that pass each other
+// data in a format that only their bodies know must pick the same alternative.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::PieceView;
 
-// What a region states: a text for each attribute.
+// A region's attributes as texts.
 struct RegionTexts {
   std::string region, ins, outs, flops;
   std::string attributes() const {
@@ -27,7 +27,7 @@ struct RegionTexts {
   }
 };
 
-// x[expert, token, width]: the experts over mesh dim 1, or each expert's width over it.
+// x[expert, token, width]: mesh dim 1 shards either the experts or the width of each expert.
 RegionTexts forward_texts(const std::string& flops) {
   return {"ep | tp", "S(1)S(0); RS(0) | S(1)R; RS(2)", "S(1)S(0) | S(1)S(2)", flops};
 }
@@ -36,8 +36,9 @@ RegionTexts backward_texts(const std::string& flops) {
           "-; PS(0) | -; PS(2)", flops};
 }
 
-// Layers of a forward and a backward region. `read`: what a backward region reads first: what its
-// forward region saved ("saved"), or something else of that type ("input").
+// Layers with one forward and one backward region each. `read` is the first operand of a backward
+// region: the result that its forward region saved ("saved"), or another value of the same type
+// ("input").
 std::string layer_text(int layer, const RegionTexts& forward, const RegionTexts& backward,
                        const std::string& read) {
   const std::string n = std::to_string(layer);
@@ -68,7 +69,8 @@ std::string graph_text(const RegionTexts& forward, const RegionTexts& backward,
          "input input.2: %input : f32[2]\n" + nodes + "return " + outputs.substr(2) + "\n";
 }
 
-// Forward is cheap as experts, backward as widths; experts are the cheaper pair.
+// Forward alone is cheaper with sharded experts, and backward alone with sharded widths. Of the
+// pairs, sharded experts are cheaper.
 const std::string kForwardFlops = "1e12 | 4e15", kBackwardFlops = "4e15 | 2e12";
 
 std::string op_of(const Compiled& c, const std::string& node) {
@@ -83,7 +85,8 @@ std::string refusal(const std::string& text, const CompileOptions& options) {
   return c.ok() ? "" : c.status().node_name() + ": " + c.status().message();
 }
 
-// What is saved says 6 in a way that only the backward body of the same alternative understands.
+// The saved values encode the number 6. Only the backward body of the same alternative can decode
+// it.
 void save(const PieceView& saved, float first, float second) {
   static_cast<float*>(saved.data)[0] = first;
   static_cast<float*>(saved.data)[1] = second;
@@ -158,7 +161,8 @@ TEST(RegionAlternatives, ReadersOfSavedResultsFollowTheirWriter) {
               op_of(within, std::string("b") + layer));
 }
 
-// The problem that the solver gets: its evaluation, its bounds and the floors of explanations.
+// Ties are part of the problem that the solver gets: of its evaluation, its bounds, and the floors
+// of explanations.
 TEST(RegionAlternatives, TiesArePartOfTheProblem) {
   Monitor monitor;
   const auto graph =
@@ -227,7 +231,8 @@ TEST(RegionAlternatives, ThoseThatTheMeshDoesNotBearAreLeftOut) {
             "region reads");
 }
 
-// Tokens travel to the experts, or the experts to the tokens, whichever is less.
+// Either the tokens travel to the experts or the experts travel to the tokens, whichever sends
+// less.
 TEST(RegionAlternatives, ThePickDependsOnSizes) {
   const auto pick = [](const std::string& tokens, const std::string& width) {
     const std::string x = "f32[8," + tokens + "," + width + "]",

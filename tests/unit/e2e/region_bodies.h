@@ -1,4 +1,5 @@
-// Bodies of manual regions as functions, and graphs that contain regions, planned and run.
+// Functions that serve as bodies of manual regions, and helpers that plan and run graphs with
+// regions.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 
 namespace shw::testing {
 
-// A tensor of up to three dims in memory.
+// A tensor in memory with at most three dims.
 struct PieceView {
   const TensorType* type;
   void* data;
@@ -22,7 +23,7 @@ struct PieceView {
   int64_t size(size_t d) const { return type->shape[d]; }
 };
 
-// y[e] = x[e] w[e], of the experts, tokens and widths that are here.
+// y[e] = x[e] w[e], for the experts, tokens and widths that this rank holds.
 inline void multiply_experts(const PieceView& x, const PieceView& w, const PieceView& y) {
   for (int64_t e = 0; e < y.size(0); ++e)
     for (int64_t t = 0; t < y.size(1); ++t)
@@ -32,7 +33,7 @@ inline void multiply_experts(const PieceView& x, const PieceView& w, const Piece
         y.at(e, t, o) = sum;
       }
 }
-// dw[e] = scale · x[e]ᵀ g[e], of the tokens that are here.
+// dw[e] = scale · x[e]ᵀ g[e], for the tokens that this rank holds.
 inline void expert_gradients(const PieceView& x, const PieceView& g, const PieceView& dw,
                              float scale) {
   for (int64_t e = 0; e < dw.size(0); ++e)
@@ -44,7 +45,7 @@ inline void expert_gradients(const PieceView& x, const PieceView& g, const Piece
       }
 }
 
-// What a body does with its operands and results, absent ones included.
+// A region's body. It gets all operands and results, including absent ones.
 using Body = void (*)(std::span<const PieceView> in, std::span<const PieceView> out, int64_t rank);
 
 class BodyKernel final : public runtime::HostKernel {
@@ -95,7 +96,7 @@ inline Result<std::unique_ptr<runtime::VirtualRanks>> ranks_of(
                                        {.regions = std::move(bodies)});
 }
 
-// The results of inputs that are small integers: exact in any order of sums.
+// Runs the plan on small integers: the results are then exact in any order of summation.
 inline std::vector<std::vector<std::byte>> run_on_integers(
     const Compiled& c, std::vector<runtime::RegionBody> bodies) {
   auto ranks = ranks_of(c, std::move(bodies));

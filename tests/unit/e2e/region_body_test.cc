@@ -1,5 +1,5 @@
 // Manual regions with bodies: routed experts on virtual ranks against one rank, forward and
-// backward; what a body is told; what a region costs.
+// backward, what a body is told, and what a region costs.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,27 +15,27 @@ using testing::compiled_text;
 using testing::region;
 using View = testing::PieceView;
 
-// Saved: how much the backward region scales by.
+// Saves two factors by which the backward region scales.
 void experts(std::span<const View> in, std::span<const View> out, int64_t) {
   testing::multiply_experts(in[0], in[1], out[0]);
   static_cast<float*>(out[1].data)[0] = 2;
   static_cast<float*>(out[1].data)[1] = 3;
 }
 
-// A partial sum: of 6 · x[e]ᵀ g[e]. dx is not wanted.
+// Computes a partial sum of 6 · x[e]ᵀ g[e]. The gradient dx is not needed.
 void experts_backward(std::span<const View> in, std::span<const View> out, int64_t) {
   const auto* saved = static_cast<const float*>(in[0].data);
   testing::expert_gradients(in[1], in[2], out[1], saved[0] * saved[1]);
 }
 
-// Experts over `ep`, tokens over `dp`: x[expert, token, width].
+// Layouts of x[expert, token, width]: experts over `ep`, tokens over `dp`.
 struct Placements {
   const char *tokens, *experts, *partial;
 };
 constexpr Placements kWhole = {"R", "R", "R"};
 constexpr Placements k2D = {"S(1)S(0)", "RS(0)", "PS(0)"};
 constexpr Placements k3D = {"S(1)S(0)S(0)", "RS(0)S(0)", "PS(0)S(0)"};
-// The group of the experts is the whole mesh: its dims as one.
+// The group of the experts is the whole mesh, with its dims combined.
 constexpr Placements kAll = {"S(0)S(0)S(0)", "S(0)S(0)S(0)", "S(0)S(0)S(0)"};
 
 std::string graph_text(const Placements& p, const std::string& flops = "") {
@@ -86,8 +86,9 @@ TEST(RegionBody, ExpertsOnVirtualRanksEqualOneRank) {
   EXPECT_EQ(results_of(all), whole);
 }
 
-// Attention without its softmax, so that small integers stay exact. Each query attends to the keys
-// up to its own place in the sequence, of which this rank has queries of cp·tp's piece of it.
+// Attention without its softmax, so that results of small integers stay exact. Each query attends
+// to the keys up to its own position in the sequence. The mesh dims cp and tp cut the queries, and
+// this rank has one piece.
 int64_t first_query(const View& q, const View& k, int64_t rank) {
   const int64_t pieces = k.size(1) / q.size(1);
   return rank % pieces * q.size(1);
@@ -100,7 +101,7 @@ float dot(const View& a, int64_t i, const View& b, int64_t j, int64_t batch) {
 void add(float scale, const View& from, int64_t i, const View& to, int64_t j, int64_t batch) {
   for (int64_t d = 0; d < to.size(2); ++d) to.at(batch, j, d) += scale * from.at(batch, i, d);
 }
-// f(batch, query, key) for the queries that are here and the keys that they attend to.
+// Calls f(batch, query, key) for this rank's queries and the keys that they attend to.
 template <class F>
 void for_attended(const View& q, const View& k, int64_t rank, F f) {
   const int64_t first = first_query(q, k, rank);
@@ -128,8 +129,9 @@ void attention_backward(std::span<const View> in, std::span<const View> out, int
   });
 }
 
-// Context parallelism: `tokens` of queries, `context` of keys and values, `partial` of the
-// gradients of those, to which every rank's queries contribute.
+// Context parallelism. `tokens` is the layout of the queries, `context` that of keys and values.
+// `partial` is the layout of the gradients of keys and values, to which the queries of every rank
+// contribute.
 std::string attention_text(const std::string& tokens, const std::string& context,
                            const std::string& partial) {
   const std::string ins = tokens + "; " + context + "; " + context;
@@ -157,7 +159,7 @@ TEST(RegionBody, ContextParallelAttentionLeavesPartialGradients) {
   };
   const auto whole = results(compiled_text(attention_text("R", "R", "R"), {.mesh = "one=1"}));
   ASSERT_EQ(whole.size(), 4u);
-  // Batches over dp; the sequence over cp and tp as one group.
+  // Batches are sharded over dp, the sequence over cp and tp as one group.
   const Compiled c =
       compiled_text(attention_text("S(0)S(1)S(1)", "S(0)RR", "S(0)PP"), {.mesh = "dp=2,cp=2,tp=2"});
   EXPECT_EQ(testing::decision_on(c.plan, "b").result_layout, "(S(0)S(1)S(1), S(0)PP, S(0)PP)");
@@ -167,7 +169,7 @@ TEST(RegionBody, ContextParallelAttentionLeavesPartialGradients) {
       whole);
 }
 
-// Tokens come in cut by dp alone and leave so; the experts lie where they serve.
+// Tokens enter and leave sharded along dp only. The planner may choose any layout for the experts.
 TEST(RegionBody, CostsOnlyTheWayThereAndBack) {
   CompileOptions options{.mesh = "dp=2,ep=4", .input_layout = "S(1)R", .output_layout = "S(1)R"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
@@ -201,7 +203,7 @@ TEST(RegionBody, CostsOnlyTheWayThereAndBack) {
   for (const ProgramStep& step : c.plan.program.steps)
     if (step.kernel == "local_slice") slices_us += step.cost_us;
   EXPECT_GT(slices_us, 0);
-  // Ties between routes are broken by far less than that.
+  // The planner breaks ties between routes by much less than this tolerance.
   EXPECT_NEAR(c.plan.summary.comm_us,
               us(8 * 6 * 5, "S(1)S(0)", "S(1)R") + us(8 * 4 * 5, "PS(0)", "RS(0)") + slices_us,
               1e-7);
@@ -217,11 +219,11 @@ TEST(RegionBody, ChargesTheFlopsThatItStates) {
   EXPECT_EQ(price(", flops=8e15", Rules::kCompat), 0) << "regions are free in the reference";
   const cost::Roofline roofline(cost::hardware_by_name("h100")->device);
   EXPECT_DOUBLE_EQ(price(", flops=8e15", Rules::kFull),
-                   *roofline.compute_us(1e15, 0, Dtype::kF32));  // a rank's share of it
+                   *roofline.compute_us(1e15, 0, Dtype::kF32));  // one rank's share
 }
 
-// Rows that two mesh dims cut lie in the mesh's order, although the other order would be had from
-// the input without talking: a body goes by its coordinates.
+// Rows that two mesh dims shard must be in the mesh's order, because a body relies on its
+// coordinates. The other order would be available from the input without communication.
 TEST(RegionBody, SeesRowsInTheOrderOfTheMesh) {
   const Compiled c = compiled_text(R"swt(
 input input.0: %x : f32[8,1,1]

@@ -1,6 +1,6 @@
-// A square matrix that is transposed, flattened by a copy and made square again has the shape and
-// strides of the matrix, but not its elements. Gathers in front of and behind that cannot be one
-// gather of the matrix.
+// A square matrix is transposed, flattened by a copy, and made square again. The result has the
+// shape and strides of the matrix, but not its elements. So a gather before the copy and a gather
+// after it must not be merged into one gather of the matrix.
 #include <gtest/gtest.h>
 
 #include <numeric>

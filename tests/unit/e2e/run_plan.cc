@@ -18,13 +18,13 @@ using runtime::VirtualRanks;
 
 namespace {
 
-// All plans; under sanitizers a twelfth of them.
+// True for all plans; under sanitizers, for one in twelve.
 bool runs_without(const Plan& plan) {
   constexpr uint64_t kOneIn = kSanitized ? 12 : 1;
   return (plan.summary.graph_hash ^ plan.summary.mesh_hash) / kNumOptionalPasses % kOneIn == 0;
 }
 
-// Where SHW_EACH_PASS is set, all of them: that takes some minutes.
+// If SHW_EACH_PASS is set, each pass is left out in turn, which takes some minutes.
 LeftOut left_out() {
   return std::getenv("SHW_EACH_PASS") != nullptr ? LeftOut::kEach : LeftOut::kOne;
 }
@@ -53,7 +53,7 @@ std::shared_ptr<const Plan> plan_of(const Solved& solved, const CompileOptions& 
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   if (!compiled.ok()) return nullptr;
   expect_packed(compiled->plan.program);
-  // Under recompute auto a placement wins by its simulated step, not by the objective.
+  // Under recompute auto, placements are compared by their simulated step, not by the objective.
   const bool by_objective = options.recompute.kind != RecomputePolicy::Kind::kAuto;
   EXPECT_TRUE(compiled->plan.summary.proven || !by_objective);
   auto plan = read_plan(compiled->bytes);

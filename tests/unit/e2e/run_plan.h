@@ -1,4 +1,4 @@
-// From a graph to its virtual ranks, and tensors of f32 for them.
+// Plans a graph, runs it on virtual ranks, and makes f32 tensors for the runs.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,11 +12,12 @@
 
 namespace shw::testing {
 
-// Through bytes, as everything runs; save(load(p)) = p; the optimum is proven; the same bits
-// without one of the passes (without_pass.h). Null: a failure.
+// Plans the graph and returns the plan as read back from its bytes, as in production. Checks that
+// save(load(p)) = p, that the optimum is proven, and that the plan without one of the passes gives
+// the same bits (without_pass.h). Returns null after a failure.
 std::shared_ptr<const Plan> planned(std::span<const uint8_t> graph, const CompileOptions& options);
 
-// The two halves of it, without leaving passes out.
+// The two halves of `planned`, without the check that leaves passes out.
 std::optional<Solved> solve(std::span<const uint8_t> graph, const CompileOptions& options);
 std::shared_ptr<const Plan> plan_of(const Solved& solved, const CompileOptions& options);
 

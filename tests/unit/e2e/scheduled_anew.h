@@ -1,4 +1,5 @@
-// Plans whose steps are arranged anew, to compare with what they were made of.
+// Reschedules the steps of a plan, so that tests can compare results with those of the original
+// plan.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +12,19 @@
 
 namespace shw::testing {
 
-// The results of the plan's first entry, for inputs of f32[8,8].
+// The results of the plan's first entry on fixed inputs of type f32[8,8].
 std::vector<std::vector<std::byte>> results_of(const std::shared_ptr<const Plan>& plan);
 
-// All collectives that can be fused are: communication is dear, and copies are free.
+// Prices under which every collective that can be fused is fused: communication is expensive and
+// copies are free.
 FusePrices free_copies();
 
-// The plan's steps one after another on one stream.
+// The same plan with all steps in sequence on one stream.
 Plan unscheduled(const Plan& plan);
 
-// On one stream, or with collectives started again, no more than so many compute steps early.
-// `fused`: adds how many collectives are gone because they are fused.
+// The plan rescheduled: without `depth` on one stream, otherwise with each collective started at
+// most `depth` compute steps early. `fused`, if given, is increased by the number of collectives
+// that fusing removed.
 std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth,
                                            uint32_t* fused = nullptr);
 

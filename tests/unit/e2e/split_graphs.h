@@ -1,10 +1,10 @@
-// Graphs whose collectives and products passes split.
+// Graphs in which passes split collectives and products.
 #pragma once
 
 namespace shw::testing {
 
-// Sequence parallelism: tokens are gathered for the first product, and the second one's sums
-// scattered.
+// Sequence parallelism: tokens are gathered for the first product, and the sums of the second
+// product are reduce-scattered.
 inline constexpr const char* kSequences = R"swt(
 input param.up: %up : f32[16,24]
 input param.down: %down : f32[24,16]
@@ -26,7 +26,7 @@ input tangent.0: %g : f32[8,12,16] {phase=backward}
 return output.0 = %n, grad.up = %dw, grad.down = %dv
 )swt";
 
-// The same with one sequence.
+// The same with a single sequence.
 inline constexpr const char* kRows = R"swt(
 input param.up: %up : f32[16,24]
 input param.down: %down : f32[24,16]

@@ -1,6 +1,6 @@
-// Models of transformers and timm that PyTorch traced (tests/data/torch), forward and backward on
-// four virtual ranks, against PyTorch's own results. They stand for the architectures that
-// tests/frameworks makes where PyTorch is installed.
+// Models from transformers and timm that PyTorch traced (tests/data/torch). They run forward and
+// backward on four virtual ranks and are compared with PyTorch's own results. They represent the
+// architectures that tests/frameworks generates if PyTorch is installed.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -25,7 +25,7 @@ constexpr const char* kGraph = ".graph.json.gz";
 
 std::vector<std::string> stored_models() {
   std::vector<std::string> names;
-  std::error_code none;  // gtest says that there are no cases
+  std::error_code none;  // if it fails, gtest reports that there are no cases
   for (const auto& file : std::filesystem::directory_iterator(kTorchFolder, none)) {
     const std::string name = file.path().filename();
     if (name.ends_with(kGraph)) names.push_back(name.substr(0, name.find(kGraph)));
@@ -89,7 +89,7 @@ TEST_P(StoredModel, ComputesWhatPyTorchDoes) {
 TEST(DeepSeekV3, TrainsWithItsExpertsOnDifferentRanks) {
   CompileOptions options{.mesh = "dp=2,ep=2"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  // The planner's own choice for weights so small is to move them.
+  // For such small weights, the planner's own choice would be to move the weights.
   options.pins = {{"param.*.experts.*", "RS(0)"}, {"permute_11", "RS(0)"},
                   {"permute_12", "RS(0)"},        {"grouped_mm_fallback*.1", "RP"},
                   {"grouped_mm_fallback", "RP"},  {"grouped_mm_fallback_1", "RP"}};

@@ -1,5 +1,5 @@
-// LLaMA-3 8B on 8×8, linear layers as einsums, as plain matrix products, and as products with
-// strided shards: the last must make up for what flattening the batch loses.
+// LLaMA-3 8B on 8×8 with its linear layers as einsums, as plain matrix products, and as products
+// with strided shards. Strided shards must make up for what flattening the batch loses.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
@@ -45,11 +45,11 @@ TEST_P(StridedFamilyOnLlama, ReachesTheEinsumFamilysOptimum) {
   const Outcome einsum = outcome_of(bytes, true, false), strided = outcome_of(bytes, false, true),
                 plain = outcome_of(bytes, false, false);
   EXPECT_TRUE(einsum.summary.proven && strided.summary.proven && plain.summary.proven);
-  // All plain strategies are still there.
+  // All plain strategies are still offered.
   EXPECT_GT(strided.summary.num_strategies, plain.summary.num_strategies);
   EXPECT_LT(strided.summary.objective_us, plain.summary.objective_us);
-  // The programs cost the same. The plans do not quite: where several uses of a value need one
-  // slice, each pays for it, and the two graphs have different numbers of such uses.
+  // The programs cost the same, but the plans may differ slightly. If several uses of a value need
+  // the same slice, each use pays for it, and the two graphs have different numbers of such uses.
   EXPECT_NEAR(strided.program_us, einsum.program_us, 1e-9 * einsum.program_us);
   EXPECT_LE(strided.summary.objective_us, einsum.summary.objective_us);
 }

@@ -1,5 +1,5 @@
-// Graphs whose sizes are known only at run time: planned in buckets on meshes, and run on virtual
-// ranks at every size.
+// Graphs whose sizes are known only at run time. They are planned in buckets on meshes and run on
+// virtual ranks at every size.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,7 +74,7 @@ class Decoding {
     return out.ok() ? floats((*out)[0]) : std::vector<float>();
   }
 
-  // The row of one token; the mask pads the run to the size of its bucket.
+  // The row of one token. The mask pads the run to the size of its bucket.
   std::vector<float> token(int64_t position, const ProgramEntry& bucket) {
     const int64_t size = bucket.bucket[0];
     std::vector<float> mask(static_cast<size_t>(size), -1e30f);
@@ -117,7 +117,8 @@ TEST_P(Buckets, DecodingWithACacheIsTheWholeForwardPass) {
   expect_decoding_is_the_whole_pass(planned("decode.swt", GetParam(), {"decode:cache=16,64"}));
 }
 
-// However the cache is cut: by the dim that buckets take slices of, too.
+// The result must not depend on how the cache is sharded, even along the dim of which buckets take
+// slices.
 TEST(ShardedCache, DecodingIsTheWholeForwardPass) {
   for (const auto& [mesh, layout] :
        {std::pair("a=4", "S(0)"), std::pair("a=4", "S(1)"), std::pair("a=2,b=2", "S(0)S(1)"),
@@ -152,7 +153,7 @@ TEST_P(Buckets, ShareOneStateAndItsLayout) {
   EXPECT_NE(plan_text(*plan, {}).find("buckets  decode: cache=16; cache=64\n"), std::string::npos);
 }
 
-// Only one bucket of an entry runs at a time: a rank holds the ports of the largest.
+// Only one bucket of an entry runs at a time, so a rank holds the ports of the largest bucket only.
 TEST_P(Buckets, AreNotHeldAllAtOnce) {
   const auto both = planned("decode.swt", GetParam(), {"decode:cache=16,64"}),
              large = planned("decode.swt", GetParam(), {"decode:cache=64"});
@@ -164,7 +165,7 @@ TEST_P(Buckets, AreNotHeldAllAtOnce) {
             large->summary.memory_program_bytes - large->program.arena_bytes);
 }
 
-// The cache is updated in place: it is held once, and so is what entries share.
+// The cache is updated in place, so it is held once. Values that entries share are also held once.
 TEST(Memory, OfThePlanIsWhatARankHolds) {
   const auto plan = planned("decode.swt", "a=1", {"decode:cache=16,64"});
   ASSERT_NE(plan, nullptr);

@@ -1,4 +1,4 @@
-// Every change between two layouts of a tensor that no mesh divides, on virtual ranks.
+// Every change between two layouts of a tensor whose sizes no mesh divides, on virtual ranks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -31,7 +31,8 @@ std::vector<Layout> layouts(const Dims& shape, const Mesh& mesh) {
   return list;
 }
 
-// The whole tensor goes in as `from`, through an op that keeps it, and comes out as `to`.
+// The tensor is an input in layout `from`, passes through an op that does not change it, and leaves
+// in layout `to`.
 void expect_same(const Dims& shape, const Mesh& mesh, const Layout& from, const Layout& to) {
   SCOPED_TRACE(to_string(from, mesh.rank()) + " to " + to_string(to, mesh.rank()));
   const TensorType type = row_major(Dtype::kF32, shape);

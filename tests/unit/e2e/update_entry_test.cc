@@ -1,5 +1,5 @@
-// An entry that updates LLaMA's parameters in place: SGD on gradients that the caller hands over.
-// It needs no memory beside parameters and gradients.
+// An entry that updates LLaMA's parameters in place by SGD, with gradients from the caller. It
+// needs no memory beside the parameters and gradients.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const TensorFile& tensors() {
   return file;
 }
 
-// "param.<fqn>" of every parameter; the file holds "grad.<fqn>" of each.
+// The name "<fqn>" of every "param.<fqn>" in the file, which also holds a "grad.<fqn>" for each.
 std::vector<std::string> parameters() {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : tensors())
@@ -35,7 +35,8 @@ std::vector<std::string> parameters() {
   return names;
 }
 
-// w -= 0.5 g for each of them. `storage`: " {storage=state}", or empty where the caller keeps them.
+// w -= 0.5 g for each parameter. `storage` is " {storage=state}", or empty if the caller holds the
+// parameters.
 std::vector<uint8_t> sgd(const std::string& storage) {
   std::string inputs, nodes, outputs;
   int n = 0;
@@ -61,7 +62,7 @@ class Sgd : public ::testing::TestWithParam<std::tuple<const char*, const char*>
     ASSERT_NE(plan_, nullptr);
   }
   const ProgramEntry& entry() const { return plan_->program.entries[0]; }
-  // Of one rank: parameters and gradients.
+  // The bytes of one rank's parameters and gradients.
   int64_t needed() const {
     const Program& p = plan_->program;
     return port_bytes(p, PortRole::kParameter) + port_bytes(p, PortRole::kInput);
@@ -86,7 +87,7 @@ TEST_P(Sgd, PlansParametersAndGradientsOnly) {
       << "a gradient lies as its parameter does";
 }
 
-// A limit of just so much is enough.
+// A memory limit of exactly these bytes is sufficient.
 TEST_P(Sgd, FitsIntoALimitOfParametersAndGradients) {
   CompileOptions options;
   options.mesh = std::get<0>(GetParam());
@@ -96,7 +97,8 @@ TEST_P(Sgd, FitsIntoALimitOfParametersAndGradients) {
   EXPECT_EQ(plan->summary.memory_peak_bytes, needed());
 }
 
-// What an executor really allocates, beside the parameters and gradients that are handed to it.
+// Checks what an executor really allocates beside the parameters and gradients that the caller
+// passes in.
 TEST_P(Sgd, AllocatesParametersAndGradientsOnly) {
   const Program& p = plan_->program;
   const auto mesh = Mesh::create(p.mesh);

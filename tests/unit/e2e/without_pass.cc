@@ -50,7 +50,7 @@ Result<Program> lowered(const Solved& solved) {
                monitor);
 }
 
-// What repeats much, unless the plan says what to repeat itself.
+// A policy that repeats many steps, unless the options state a policy of their own.
 RecomputePolicy policy_of(const CompileOptions& options) {
   using Kind = RecomputePolicy::Kind;
   const bool states_one =
@@ -63,7 +63,7 @@ struct ArrangedPlan {
   bool splits_products = false;
 };
 
-// Through bytes, as everything runs.
+// The plan as read back from its bytes, as in production.
 ArrangedPlan arranged_plan(const Solved& solved, const Plan& plan,
                            std::optional<OptionalPass> left_out) {
   auto program = lowered(solved);
@@ -84,8 +84,8 @@ ArrangedPlan arranged_plan(const Solved& solved, const Plan& plan,
 
 // ---- runs
 
-// Element i of a tensor. Positive, so that logarithms and roots are numbers; integers are indices
-// of what has three elements, and lengths.
+// Element i of a tensor. Floats are positive, so that logarithms and roots are defined. Integers
+// are valid both as indices into three elements and as lengths.
 template <class T>
 T element(size_t i) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(1 + i * 7 / 3 % 2);
@@ -99,7 +99,7 @@ void fill(std::span<std::byte> bytes) {
   }
 }
 
-// Of floats of 8 and 16 bits: bits of ordinary numbers around 1.
+// Fills floats of 8 and 16 bits with the bits of ordinary numbers around 1.
 void fill_small(Dtype dtype, std::span<std::byte> bytes) {
   const bool is_wide = dtype == Dtype::kBF16 || dtype == Dtype::kF16;
   const uint16_t one = dtype == Dtype::kBF16 ? 0x3f40 : dtype == Dtype::kF16 ? 0x3a00 : 0x38;
@@ -149,7 +149,8 @@ Status write_all_state(runtime::VirtualRanks& ranks) {
   return {};
 }
 
-// Of all entries one after another, in one session, which the later ones read. By entry and place.
+// Runs all entries in sequence in one session, from which the later entries read. Results are named
+// by entry and position.
 Result<TensorFile> results_of_entries(const std::shared_ptr<const Plan>& plan) {
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
   SHW_RETURN_IF_ERROR(write_all_state(*ranks));
@@ -165,7 +166,7 @@ Result<TensorFile> results_of_entries(const std::shared_ptr<const Plan>& plan) {
     }
     SHW_ASSIGN_OR_RETURN(const auto outputs, ranks->run(entry.name, views, sessions));
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i].data.empty()) continue;  // a port without a value
+      if (outputs[i].data.empty()) continue;  // a port that has no value
       const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
       results[entry.name + "." + std::to_string(i)] = {outputs[i].type,
                                                        {bytes, bytes + outputs[i].data.size()}};
@@ -180,7 +181,7 @@ TensorFile expect_runs(const std::shared_ptr<const Plan>& plan) {
   return results.ok() ? *std::move(results) : TensorFile{};
 }
 
-// Where products are done in parts, their kernels may add in another order.
+// Kernels may add in another order if products are computed in parts.
 void expect_same(const TensorFile& got, const TensorFile& want, bool splits_products) {
   EXPECT_EQ(got.size(), want.size());
   if (splits_products) {
@@ -215,7 +216,7 @@ Result<Arranged> arranged(Program p, const Graph& graph, const RecomputePolicy& 
     return has(pass) ? run_passes(p, passes, {}, monitor).status() : Status{};
   };
   const auto drop_dead_steps = [&]() -> Status {
-    // Tables without gaps are what later passes take for granted.
+    // Later passes require tables without gaps.
     if (!has(OptionalPass::kDeadSteps)) keep_steps(p, std::vector<uint8_t>(p.steps.size(), 1));
     return run(OptionalPass::kDeadSteps, kDeadSteps);
   };

@@ -1,5 +1,5 @@
-// Plans made anew from their placements, with every pass that a program can do without and with one
-// of them left out: all of them give the same bits, but for products that are done in parts.
+// Lowers a solved placement again, once with all optional passes and once with one of them left
+// out. All these programs must give the same bits, except where products are computed in parts.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -23,13 +23,13 @@ enum class OptionalPass : uint8_t {
   kFuseSteps,
   kRepeatInGroups,
   kLendOutputs,
-  kPacking,  // without: every storage has a place of its own
+  kPacking,  // without it, every storage has its own place in the arena
 };
 inline constexpr uint32_t kNumOptionalPasses = 12;
 const char* name_of(OptionalPass pass);
 
-// A lowered program with all passes but this one, each of which does what it can: collectives are
-// dear, and copies free.
+// A lowered program after all passes except `left_out`. Collectives are priced as expensive and
+// copies as free, so that each pass changes as much as it can.
 struct Arranged {
   Program program;
   bool splits_products = false;
@@ -39,13 +39,13 @@ Result<Arranged> arranged(Program lowered, const Graph& graph, const RecomputePo
 
 // Which passes to leave out, one at a time.
 enum class LeftOut : uint8_t {
-  kOne,  // the one that the graph's hash tells
+  kOne,  // one pass, chosen by the graph's hash
   kEach,
 };
 
-// Expects that a plan of what was solved gives the same bits as plans with all passes and without;
-// within 5e-6 where products are done in parts.
-// Returns the passes that changed the program.
+// Expects that `plan`, which was made from `solved`, gives the same bits as a plan with all passes
+// and plans with a pass left out. Where products are computed in parts, the results may differ by
+// 5e-6. Returns the passes that changed the program.
 std::set<OptionalPass> expect_same_without(const Solved& solved,
                                            const std::shared_ptr<const Plan>& plan,
                                            LeftOut left_out);

@@ -1,4 +1,4 @@
-// Tiny models without each pass that a program can do without. Other plans of this suite are run
+// Runs tiny models without each of the optional passes in turn. Other plans of this suite run
 // without one of them (run_plan.h).
 #include "without_pass.h"
 
@@ -22,7 +22,7 @@ using testing::LeftOut;
 using testing::name_of;
 using testing::OptionalPass;
 
-// Equal steps, one that nothing needs, and what one gather has left, gathered again.
+// Contains equal steps, a step with an unused result, and a gathered value that is gathered again.
 constexpr const char* kPlain = R"swt(
 input param.w: %w : f32[16,24]
 input input.0: %x : f32[16,24]
@@ -44,7 +44,7 @@ std::vector<uint8_t> graph_of(const char* text) {
   return write_graph(*graph);
 }
 
-// A pass that changes no program would be left out in vain.
+// Leaving out a pass that changes no program would test nothing.
 TEST(WithoutAPass, GivesTheSameBitsAndEachPassChangesAProgram) {
   struct Case {
     std::vector<uint8_t> graph;
@@ -61,7 +61,7 @@ TEST(WithoutAPass, GivesTheSameBitsAndEachPassChangesAProgram) {
     SCOPED_TRACE("case " + std::to_string(i));
     CompileOptions options{.mesh = cases[i].mesh};
     options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-    options.optimizer_factor = 1;  // else the graph's equal nodes are merged before
+    options.optimizer_factor = 1;  // otherwise the graph's equal nodes are merged earlier
     const auto solved = testing::solve(cases[i].graph, options);
     ASSERT_TRUE(solved.has_value());
     const auto plan = testing::plan_of(*solved, options);
@@ -73,7 +73,7 @@ TEST(WithoutAPass, GivesTheSameBitsAndEachPassChangesAProgram) {
         << name_of(OptionalPass{static_cast<uint8_t>(i)}) << " changed nothing";
 }
 
-// A new pass must be left out as well.
+// Fails when a new pass is not among the optional passes.
 TEST(WithoutAPass, EveryPassIsThere) {
   for (const PassDef* pass : default_passes()) {
     const bool is_optional = pass != &kPlanMemory;  // without it, there is no program: see kPacking

@@ -1,5 +1,5 @@
-// Bytes that must be refused, and the exact words: tests/data/bad_graphs/messages.txt has one line
-// a case, "case | CODE | node index and name, or - | message".
+// Bytes that must be refused with exact messages. tests/data/bad_graphs/messages.txt has one line
+// for each case: "case | CODE | node index and name, or - | message".
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -74,7 +74,7 @@ std::map<std::string, Bytes> cases_of_structure() {
   return c;
 }
 
-// The inputs are x and w, the outputs y and no gradient of w.
+// The inputs are x and w. The outputs are y and no gradient of w.
 std::map<std::string, Bytes> cases_of_entries() {
   std::map<std::string, Bytes> c;
   const auto with = [](std::vector<testing::EntrySpec> entries) {

@@ -89,7 +89,7 @@ auto write_all(fb::FlatBufferBuilder& b, const std::vector<Spec>& specs) {
   return b.CreateVector(offsets);
 }
 
-// With everything in it.
+// An entry with all inputs and outputs.
 EntrySpec whole(const GraphFile& file) {
   EntrySpec e{.name = "step"};
   for (uint32_t i = 0; i < file.inputs.size(); ++i)

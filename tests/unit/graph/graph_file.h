@@ -1,5 +1,5 @@
-// Bytes of a graph, right or wrong on purpose: a plain description that a test changes before it
-// is written. (write_graph cannot write what is wrong.)
+// A plain description of a graph that a test can change before it is written to bytes. It can
+// describe invalid graphs, which write_graph cannot write.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,7 +27,7 @@ struct TypeSpec {
 struct AttrSpec {
   std::string name;
   wire::AttrValue kind = wire::AttrValue::IntValue;
-  int64_t value = 0;  // for the kinds that are one number
+  int64_t value = 0;  // for attribute kinds that are a single number
   std::vector<int64_t> list = {};
   std::vector<ExprSpec> exprs = {};
 };
@@ -67,7 +67,7 @@ struct GraphFile {
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
   std::vector<SymbolSpec> symbols = {};
-  std::vector<EntrySpec> entries = {};  // empty: num_entry_points times all of everything
+  std::vector<EntrySpec> entries = {};  // empty: num_entry_points entries with everything
 
   std::vector<uint8_t> bytes() const;
 };

@@ -68,11 +68,11 @@ TEST(GraphReader, ReadsFromEveryAlignment) {
   }
 }
 
-// Every cut and every flipped bit gives a graph or a status; a graph that is accepted survives the
-// round trip.
+// Whichever byte the file is cut at and whichever bit is flipped, reading gives a graph or a
+// status. A graph that is accepted survives the round trip.
 TEST(GraphReader, SurvivesTruncationAndEveryFlippedBit) {
   const std::vector<uint8_t> bytes = write_graph(graph_with_everything());
-  constexpr size_t kPadding = 4;  // at the end, which nothing refers to
+  constexpr size_t kPadding = 4;  // at the end of the file, never read
   for (size_t n = 0; n + kPadding <= bytes.size(); ++n)
     EXPECT_FALSE(read_graph({bytes.data(), n}).ok()) << n << " bytes";
   size_t refused = 0;

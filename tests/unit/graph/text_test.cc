@@ -41,7 +41,7 @@ std::string refusal(std::string_view text) {
 
 TEST(GraphText, PrintsWhatItParsed) { EXPECT_EQ(print_graph(parsed(kProgram)), kProgram); }
 
-// As types and as attributes, in text and in bytes.
+// 8-bit floats appear as types and as attributes, in text and in bytes.
 TEST(GraphText, Float8SurvivesTextAndBytes) {
   constexpr char kText[] = R"(input input.0: %x : f8e4m3fn[8,64]
 %y = convert_element_type(%x, dtype=f8e5m2) : f8e5m2[8,64]
@@ -173,7 +173,7 @@ TEST(GraphText, NamesLineAndColumnOfAnError) {
             "line 1, column 36: the quoted text does not end");
 }
 
-// Cutting or changing any byte must give a graph or a message, never anything else.
+// Cutting the text or changing any byte must give a graph or a message, never anything else.
 TEST(GraphText, SurvivesDamageAtEveryByte) {
   const std::string program = kProgram;
   for (size_t i = 0; i < program.size(); ++i) {

@@ -1,5 +1,5 @@
-// Calls that become several nodes: the graphs are valid, and of the types that PyTorch recorded.
-// What they compute: unit/e2e/decompositions_test.cc.
+// Calls that import expands into several nodes: the graphs must be valid and have the types that
+// PyTorch recorded. unit/e2e/decompositions_test.cc checks what they compute.
 #include "import/decompositions.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using nlohmann::json;
 using shw::testing::ref;
 using shw::testing::tensor;
 
-// One call with these operands, named "a", "b", …, and its first result.
+// A graph with one call on these operands, named "a", "b", …. It returns the call's first result.
 json graph_of(const char* target, const std::vector<json>& operands, const std::vector<json>& args,
               const json& value, const json& kwargs = json::object()) {
   json nodes = json::array();
@@ -219,7 +219,7 @@ TEST(Decompositions, RefuseWithAReason) {
   EXPECT_EQ(import_fx_json(sparse).status().node_name(), "y");
 }
 
-// A tensor without dims does not decide the dtype of a product.
+// A tensor without dims does not determine the dtype of a product.
 TEST(Decompositions, ConvertScalarsAsPyTorchDoes) {
   const json one = tensor({}, "float64"), m = tensor({4, 6});
   EXPECT_TRUE(imported(graph_of("aten.mul.Tensor", {m, one}, {ref("a"), ref("b")}, m)).ok());
@@ -249,7 +249,7 @@ TEST(Decompositions, TakeConstantsFromTheGraph) {
   EXPECT_EQ(imported(file).status().message(), "'data' is not a list of the 2 elements of i64[2]");
 }
 
-// src/import/OPS.md lists what is known. With SHW_WRITE_OPS it is written anew.
+// src/import/OPS.md lists all known operations. With SHW_WRITE_OPS set, the test writes the file.
 TEST(Decompositions, AreListedInTheDocument) {
   std::map<std::string, std::string> rows;
   for (const AtenOp& op : aten_ops())

@@ -25,14 +25,14 @@ json placeholder(const char* name, json desc, json value) {
           {"val", value}, {"desc", desc},        {"phase", "forward"}};
 }
 
-// Lists are vectors: of one element in braces, compilers disagree whether a json is its copy or an
-// array of it.
+// Lists are passed as vectors. With a single element in braces, compilers disagree on whether the
+// result is a copy of the json or an array that contains it.
 json call(const char* name, const char* target, std::vector<json> args, json value) {
   return {{"name", name}, {"op", "call_function"},    {"target", target},  {"args", args},
           {"val", value}, {"kwargs", json::object()}, {"phase", "forward"}};
 }
 
-// x [2,4], y = f(x), with `nodes` between.
+// x [2,4], y = f(x), with `nodes` in between.
 json small(std::vector<json> nodes, json result) {
   json all = json::array();
   all.push_back(placeholder("x", {{"cls", "PlainAOTInput"}, {"idx", 0}}, tensor({2, 4})));
@@ -71,7 +71,7 @@ TEST(FxJson, ImportsRolesAndNames) {
 }
 
 TEST(FxJson, TangentPointsToItsOutput) {
-  const Result<Graph> g = import_fx_json(graph_file("ffn_1d8"));  // of three outputs the second
+  const Result<Graph> g = import_fx_json(graph_file("ffn_1d8"));  // the second of 3 outputs
   ASSERT_TRUE(g.ok()) << g.status().message();
   const InputInfo& tangent = g->inputs().back();
   EXPECT_EQ(tangent, (InputInfo{tangent.node, InputRole::kTangent, "1", 1}));
@@ -93,7 +93,7 @@ TEST(FxJson, ImportsMetadata) {
   EXPECT_EQ(in_regions, 196);
 }
 
-// cuDNN's attention returns nine things, of which we keep places 0, 1, 6, 7.
+// cuDNN's attention returns nine results, of which we keep numbers 0, 1, 6 and 7.
 TEST(FxJson, BringsAttentionKernelsIntoOneForm) {
   const Result<Graph> g = import_fx_json(graph_file("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(g.ok()) << g.status().message();
@@ -128,7 +128,7 @@ TEST(FxJson, ListsAllUnknownOpsAtOnce) {
             "(decomposition_table), or leave them out of the traced function");
 }
 
-// What changes nothing is left out, but no tensor is.
+// Import leaves out arguments that have no effect, but never a tensor.
 TEST(FxJson, LeavesOutNoTensor) {
   EXPECT_EQ(text_of(small({call("y", "aten._grouped_mm.default",
                                 {ref("x"), ref("x"), nullptr, ref("x")}, tensor({2, 2}))},
@@ -136,7 +136,7 @@ TEST(FxJson, LeavesOutNoTensor) {
             "a tensor as argument 'bias' of aten._grouped_mm.default");
 }
 
-// Running statistics: the graph gives the new value of a buffer.
+// Running statistics: the graph returns the new value of a buffer.
 TEST(FxJson, ImportsUpdatesOfBuffers) {
   json file = small({call("new", "aten.add.Tensor", {ref("x"), 1}, tensor({2, 4}))}, ref("new"));
   json& desc = file["nodes"].back()["desc"][0];
@@ -205,7 +205,7 @@ TEST(FxJson, NamesTheFaultAndTheNode) {
   EXPECT_EQ(fails(small(json::array(), ref("q")), 1), "output 0 is not a node: {\"n\":\"q\"}");
 }
 
-// A linear layer in 8-bit floats, as torch.export writes it: the weight is transposed by a view.
+// A linear layer in 8-bit floats as torch.export writes it. A view transposes the weight.
 TEST(FxJson, ImportsScaledProductsOfFloat8) {
   json w = tensor({64, 32}, "float8_e4m3fn");
   w["stride"] = {1, 64};
@@ -233,12 +233,13 @@ TEST(FxJson, ImportsScaledProductsOfFloat8) {
   EXPECT_NE(text.find("%y = scaled_mm(%q, %t, %s, %s, none, dtype=bf16) : bf16[2,32]"),
             std::string::npos)
       << text;
-  all[5]["args"][5] = ref("s");  // by which a result in 8-bit floats would be multiplied
+  all[5]["args"][5] = ref("s");  // it would scale a result in 8-bit floats
   EXPECT_EQ(import_fx_json({{"format", "ap-graph-1"}, {"nodes", all}}).status().message(),
             "a tensor as argument 'scale_result' of aten._scaled_mm.default");
 }
 
-// Every member of a real file, replaced by something of another kind: a graph or a status.
+// Replaces every member of a real file with a value of another kind. Import must return a graph or
+// a status.
 TEST(FxJson, SurvivesDamage) {
   const json good = graph_file("ffn_1d8");
   size_t refused = 0, tried = 0;

@@ -1,4 +1,5 @@
-// The parser on output that people published (tests/data/nccl_tests), and on what is none.
+// Runs the parser on output that people published (tests/data/nccl_tests), and on text that is not
+// such output.
 #include "import/nccl_tests.h"
 
 #include <gtest/gtest.h>

@@ -234,7 +234,7 @@ TEST_F(ProblemJson, ReadsGzipAndNoticesDamage) {
     EXPECT_FALSE(read_json_file(path_).ok());
   }
   for (size_t at = 10; at < bytes.size();
-       at += 5) {  // after the header: flags there may be ignored
+       at += 5) {  // after the header, whose flags may be ignored
     SCOPED_TRACE(at);
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
@@ -243,7 +243,8 @@ TEST_F(ProblemJson, ReadsGzipAndNoticesDamage) {
   }
 }
 
-// A file of a few KiB that inflates to 64 MiB: refused before it takes that memory, and told why.
+// A file of a few KiB that inflates to 64 MiB. It must be refused, with the reason, before that
+// memory is used.
 TEST_F(ProblemJson, InflatesNoFurtherThanTheLimit) {
   gzFile file = gzopen(path_.c_str(), "wb9");
   ASSERT_NE(file, nullptr);

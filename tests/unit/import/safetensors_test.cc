@@ -26,7 +26,7 @@ TEST(Safetensors, WritesAndReadsTensorsOfEveryDtype) {
     EXPECT_EQ(read->at(name).type, tensor.type) << name;
     EXPECT_EQ(read->at(name).bytes, tensor.bytes) << name;
   }
-  // The format's own names.
+  // The dtype names are those of the safetensors format.
   EXPECT_NE(bytes_of(file).find(R"("of f8e4m3fn":{"dtype":"F8_E4M3")"), std::string::npos);
   EXPECT_NE(bytes_of(file).find(R"("of f8e5m2":{"dtype":"F8_E5M2")"), std::string::npos);
 }

@@ -19,7 +19,7 @@ using testing::piece_of;
 using testing::simple_prices;
 using testing::VirtualRanks;
 
-// A graph under construction, with the layouts that the planner would have chosen.
+// Builds a graph together with the layouts that the planner would have chosen.
 class Sketch {
  public:
   explicit Sketch(const std::string& mesh) : mesh_(*Mesh::parse(mesh)) {}
@@ -98,7 +98,7 @@ using Names = std::vector<std::string>;
 
 // ---- Versions instead of aliases: the cases of the reference's alias elimination.
 
-// x (S0) goes through a choice point at R. `users`: the layouts in which consumers want it.
+// x (S0) passes through a choice point at R. `users` are the layouts that the consumers need.
 Program round_trip(const std::vector<std::string>& users, const std::string& choice) {
   Sketch s("x=4");
   const NodeId in = s.input(InputRole::kInput, "0", {8, 8}, "S(0)");
@@ -133,8 +133,8 @@ TEST(Lower, ReadsOneVersionTwiceWithinAConsumer) {
 
 // ---- Shard orders
 
-// A weight that is sharded on both mesh dims, gathered along the first for its use, with the
-// gradient on the way back: the pattern that the reference hard-codes.
+// A weight is sharded on both mesh dims and gathered along the first one for its use. Its gradient
+// takes the opposite way. The reference planner hard-codes this pattern.
 Sketch weight_and_gradient() {
   Sketch s("dp=4,tp=2");
   const NodeId w = s.input(InputRole::kParameter, "w", {16, 8}, "S(0)S(0)");
@@ -217,7 +217,8 @@ TEST(Lower, WritesAProductInTheOrderOfItsPermute) {
   EXPECT_EQ(to_string(p->values[p->steps[0].outputs[0]].type), "f32[12,16]");
 }
 
-// Heads are put beside each other without a copy, though the backward half reads them as they are.
+// The heads are written side by side without a copy, although the backward half reads the result
+// with the heads separate.
 TEST(Lower, WritesAttentionInTheOrderOfItsPermute) {
   Sketch s("x=2");
   const TensorType heads = row_major(Dtype::kF32, {2, 4, 8, 16});
@@ -284,7 +285,7 @@ TEST(Lower, StopsWhenCancelled) {
 
 // ---- Whole programs on virtual ranks
 
-// Sums over the letters of an equation that the result has not; row-major operands.
+// Sums over the letters of the equation that the result does not have. Operands are row-major.
 std::vector<double> einsum(const std::string& equation, const Dims& a_shape, const Dims& b_shape,
                            const std::vector<double>& a, const std::vector<double>& b) {
   const size_t comma = equation.find(','), arrow = equation.find("->");
@@ -350,7 +351,8 @@ class WholeProgram {
   }
 
  private:
-  // Every rank's piece must be that of one whole tensor, which is put together element by element.
+  // Assembles the whole tensor element by element. Every rank's piece must be a piece of the same
+  // tensor.
   static std::vector<double> gather(const VirtualRanks& ranks, const Port& port, const Mesh& mesh) {
     std::vector<double> numbers(static_cast<size_t>(port.global.numel()));
     std::iota(numbers.begin(), numbers.end(), 0);
@@ -368,12 +370,12 @@ class WholeProgram {
   }
 };
 
-// Where each tensor of `heads()` lies.
+// The layout of each tensor in `heads()`.
 struct Layouts {
   const char *mesh, *weight, *used, *batch, *hidden, *tangent, *partial;
 };
 
-// A linear layer, split into heads, and its weight's gradient.
+// A linear layer whose result is split into heads, and its weight's gradient.
 Program heads(const Layouts& l) {
   Sketch s(l.mesh);
   Attrs forward, backward, swap, split, turn;
@@ -383,7 +385,7 @@ Program heads(const Layouts& l) {
   split.set(AttrKey::kSize, std::vector<int64_t>{16, 4, 8, 4});
   turn.set(AttrKey::kDims, std::vector<int64_t>{0, 2, 1, 3});
   const auto f32 = [](Dims d) { return row_major(Dtype::kF32, d); };
-  // The permuted weight, by swapping the dims in the layout's text.
+  // The layout of the permuted weight: the dims in the layout's text are swapped.
   std::string permuted = l.used;
   for (char& c : permuted) c = c == '0' ? '1' : c == '1' ? '0' : c;
 

@@ -63,8 +63,8 @@ TEST(Redistribute, GathersTheInnerShardAlone) {
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)|1,0", "RS(0)"), "gather 0 from 0");
 }
 
-// Three mesh dims cut one tensor dim, tp first, then cp, then dp: what two of them have cut comes
-// back in one collective, whose members are numbered in that order.
+// Three mesh dims shard one tensor dim: tp first, then cp, then dp. One collective gathers what two
+// of them have cut, with its members numbered in that order.
 TEST(Redistribute, GathersAllButTheFirstCutAtOnce) {
   const Mesh mesh = *Mesh::parse("dp=2,cp=2,tp=2");
   EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)S(0)|2,1,0", "RRS(0)"), "gather 1 0 from 0");
@@ -86,7 +86,7 @@ TEST(Redistribute, PermutesTheOuterShardInsideBeforeItGoes) {
             "permute 0 1 as 1 0; gather 0 from 0");
 }
 
-// Mesh dims that only change places send every block once.
+// If mesh dims only swap their tensor dims, every block is sent once.
 TEST(Redistribute, PermutesMeshDimsInOneCollective) {
   const auto expect = [](const char* mesh, const Dims& shape, const char* from, const char* to,
                          const char* route) {
@@ -95,57 +95,59 @@ TEST(Redistribute, PermutesMeshDimsInOneCollective) {
   expect("x=8,y=8", {4096, 4096}, "S(0)S(1)", "S(1)S(0)", "permute 0 1 as 1 0");
   expect("x=8,y=8", {4096, 4096}, "S(0)R", "RS(0)", "permute 0 1 as 1 0");
   expect("x=2,y=4", {4096, 4096}, "S(0)S(0)", "S(0)S(0)|1,0", "permute 0 1 as 1 0");
-  // The third mesh dim counts the same blocks before and after.
+  // The third mesh dim numbers the same blocks before and after.
   expect("x=2,y=2,z=2", {64, 64}, "S(0)S(1)S(1)", "S(1)S(0)S(1)", "permute 0 1 as 1 0");
   expect("x=2,y=2,z=2", {64, 64, 64}, "S(0)S(1)S(2)", "S(1)S(2)S(0)", "permute 0 1 2 as 2 0 1");
-  // Four blocks are four blocks, whether one mesh dim makes them or two.
+  // Four blocks are the same blocks whether one mesh dim or two make them.
   expect("x=4,y=2,z=2", {64, 64}, "S(0)RR", "RS(0)S(0)", "permute 0 1 2 as 1 2 0");
   // Beyond four mesh dims.
   expect("a=2,b=2,c=2,d=2,e=2", {64, 64}, "S(0)S(1)S(0)S(1)R", "S(1)S(0)S(1)S(0)R",
          "permute 0 2 1 3 as 1 3 0 2");
-  // Uneven blocks are the same blocks only if they are cut in the same steps.
+  // Uneven blocks are the same only if they are cut in the same steps.
   expect("x=3,y=3", {8, 8}, "S(0)R", "RS(0)", "permute 0 1 as 1 0");
   EXPECT_EQ(plan(*Mesh::parse("x=2,y=3"), {7, 8}, "S(0)S(0)", "S(0)S(0)|1,0").find("permute"),
             std::string::npos);
 }
 
-// One collective of all mesh dims, whose members are counted tensor dim by tensor dim.
+// One collective over all mesh dims. Its members are numbered tensor dim by tensor dim.
 TEST(Redistribute, GathersAndScattersSeveralTensorDimsAtOnce) {
   EXPECT_EQ(plan(mesh_8x8(), {16, 16}, "S(0)S(1)", "RR"), "gather 0 1 of 0 of 1");
   EXPECT_EQ(plan(mesh_8x8(), {16, 16}, "S(1)S(0)", "RR"), "gather 1 0 of 0 of 1");
   EXPECT_EQ(plan(mesh_8x8(), {16, 16}, "PP", "S(1)S(0)"), "scatter 1 0 of 0 of 1");
-  // A piece that is exchanged first saves the copy of the whole.
+  // First exchanging a piece saves the copy of the whole tensor.
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(1)", "RR"),
             "exchange 1 from 1 to 0; gather 0 1 from 0");
   const Mesh cube = *Mesh::parse("x=2,y=2,z=2");
   EXPECT_EQ(plan(cube, {64, 64, 64}, "S(2)S(0)S(1)", "RRR"), "gather 1 2 0 of 0 of 1 of 2");
   EXPECT_EQ(plan(cube, {64, 64}, "S(1)S(0)S(1)", "S(1)RR"), "gather 1 2 of 0 of 1");
   EXPECT_EQ(plan(cube, {64, 64}, "PPP", "S(1)S(0)S(1)"), "scatter 1 0 2 of 0 of 1");
-  // What is cut first leaves last.
+  // The shard that is cut first is gathered last.
   EXPECT_EQ(plan(cube, {64, 64}, "S(1)S(0)S(1)|2,1,0", "RRS(1)"), "gather 1 0 of 0 of 1");
-  // Uneven blocks come one tensor dim after the other.
+  // Uneven blocks are gathered one tensor dim after the other.
   EXPECT_EQ(plan(*Mesh::parse("x=2,y=3"), {7, 8}, "S(0)S(1)", "RR"),
             "gather 0 from 0; gather 1 from 1");
 }
 
-// y is counted as 4·2: its outer part takes over what x cut. Numbers from 16 on are parts.
+// y is split into parts 4·2. Its outer part takes over the cut of x. Numbers from 16 on denote
+// parts.
 TEST(Redistribute, MovesPartsOfMeshDims) {
   const Mesh mesh = with_parts(*Mesh::parse("x=4,y=8"), 4);
   EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)R", "S(1)S(0)"),
             "local 16 to 1; local 17 to 0; permute 0 16 as 16 0");
   EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(1)", "S(1)S(0)"),
             "exchange 17 from 1 to 0; permute 0 16 as 16 0");
-  // Whole dims where parts do not help.
+  // Whole dims are moved if parts do not help.
   EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)", "RR"), "gather 0 1 from 0");
   EXPECT_EQ(plan(mesh, {4096, 4096}, "S(1)S(0)", "S(1)S(1)"), "exchange 1 from 0 to 1");
   EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)", "S(0)S(0)|1,0"), "permute 0 1 as 1 0");
-  // Blocks of blocks of 12 are not the eighths of 12.
+  // Blocks of blocks of 12 differ from the eighths of 12.
   EXPECT_EQ(plan(mesh, {12, 4096}, "RS(0)", "S(0)S(1)"),
             plan(*Mesh::parse("x=4,y=8"), {12, 4096}, "RS(0)", "S(0)S(1)"));
 }
 
-// The steps of all routes between layouts of a tensor, uneven ones too, with their copies: extended
-// before they are cut, narrowed when they are whole.
+// The price of every route between layouts of a tensor, uneven ones included, is the price of its
+// steps. This includes copies: tensors are padded before they are cut, and narrowed when they are
+// whole.
 void expect_routes_cost_their_steps(const Mesh& mesh, const Dims& shape) {
   const MovePrices prices = simple_prices();
   Redistributor r(mesh, prices);
@@ -214,8 +216,8 @@ TEST(Redistribute, TreatsMeshDimsOfSizeOneAsReplicated) {
   EXPECT_EQ(to_string(r.canonical(layout_of("PM", mesh)), 2), "RP");
 }
 
-// Every layout of a tensor of `shape` that is even, in every shard order; with partials on request,
-// and with the strided shards that are named.
+// Every even layout of a tensor of `shape`, in every shard order. Partials are included on request,
+// and so are the strided shards in `strided`.
 std::vector<Layout> all_layouts(const Mesh& mesh, const Dims& shape, ReduceOp op, bool partials,
                                 const std::vector<Placement>& strided = {}) {
   std::vector<Placement> choices = {Placement::replicate()};
@@ -243,8 +245,8 @@ std::vector<Layout> all_layouts(const Mesh& mesh, const Dims& shape, ReduceOp op
   return ordered;
 }
 
-// What a rank holds of `whole` under a layout with partials: `whole` is what the ranks along them
-// reduce to. Small integers and powers of two, so that every reduction is exact.
+// What a rank holds of `whole` under a layout with partials. The ranks along partial mesh dims
+// reduce to `whole`. Values are small integers and powers of two, so that every reduction is exact.
 std::vector<double> contribution(const std::vector<double>& whole, const Dims& shape,
                                  const Layout& layout, const Mesh& mesh, int64_t rank) {
   Layout blocks = layout;
@@ -273,7 +275,8 @@ std::vector<double> contribution(const std::vector<double>& whole, const Dims& s
   return piece;
 }
 
-// What ranks along partial dims hold must reduce to the right piece; everything else is equal.
+// Values on ranks along partial mesh dims must reduce to the right piece. All other values must be
+// equal to it.
 void expect_holds(const VirtualRanks& ranks, ValueId value, const std::vector<double>& whole,
                   const Dims& shape, const Layout& layout, const Mesh& mesh) {
   Layout blocks = layout;
@@ -307,7 +310,7 @@ void expect_holds(const VirtualRanks& ranks, ValueId value, const std::vector<do
   }
 }
 
-// Brings a value of layout `from`, lying in memory in the order `lies`, into layout `to`.
+// Converts a value from layout `from`, stored in memory in the dim order `lies`, into layout `to`.
 void check_pair(const Mesh& mesh, const Dims& shape, const Layout& from, const Layout& to,
                 const std::vector<size_t>& lies) {
   SCOPED_TRACE(mesh.to_string() + " " + to_string(row_major(Dtype::kF64, shape)) + " " +
@@ -401,7 +404,7 @@ TEST(Redistribute, MovesDataBitExactlyInACube) {
   check_all_pairs(mesh, {4, 2, 2}, ReduceOp::kAvg, false);
 }
 
-// Random pairs: there are millions.
+// Random pairs, because there are millions.
 TEST(Redistribute, MovesDataBitExactlyOnFiveAndSixMeshDims) {
   std::mt19937 random(3);
   for (const char* text :
@@ -428,7 +431,7 @@ TEST(Redistribute, MovesDataBitExactlyOnFiveAndSixMeshDims) {
   }
 }
 
-// Whatever the factors, and whether or not the two layouts unfold together.
+// Holds for all factors, whether or not the two layouts unfold together.
 TEST(Redistribute, MovesStridedShardsBitExactly) {
   const auto ss = [](int dim, int64_t factor) { return Placement::strided(dim, factor); };
   check_all_pairs(*Mesh::parse("x=4"), {48}, ReduceOp::kSum, false, {ss(0, 4), ss(0, 3), ss(0, 2)});
@@ -440,7 +443,8 @@ TEST(Redistribute, MovesStridedShardsBitExactly) {
   check_all_pairs(grid, {8, 16}, ReduceOp::kAvg, false, {ss(1, 4), ss(0, 2)});
 }
 
-// The sequence of a flattened [8, 64] under batch and sequence: gathered along its own mesh dim.
+// The sequence dim of a flattened [8, 64], sharded by batch and by sequence, is gathered along its
+// own mesh dim only.
 TEST(Redistribute, GathersAStridedShardAlone) {
   const Mesh& mesh = mesh_8x8();
   const Dims shape = {8 * 64, 16};
@@ -454,7 +458,7 @@ TEST(Redistribute, GathersAStridedShardAlone) {
   EXPECT_EQ(route_text(**route), "gather 1 from 1");
 }
 
-// The reference treats them as the same, which they are not.
+// The reference planner treats sums and averages as the same, but they differ.
 TEST(Redistribute, TurnsSumsIntoAveragesAndBackWithoutCommunication) {
   const Mesh mesh = *Mesh::parse("x=2,y=4");
   EXPECT_EQ(plan(mesh, {8, 8}, "PP", "P(avg)P"), "local 0");
@@ -465,8 +469,8 @@ TEST(Redistribute, TurnsSumsIntoAveragesAndBackWithoutCommunication) {
     check_pair(mesh, {8, 8}, layout_of(from, mesh), layout_of(to, mesh), {0, 1});
 }
 
-// The numeric case of the reference's column-major groups: 3 rows a shard, mesh dim 1 cuts first.
-// A group in the order of ranks would give other rows: the numbering matters.
+// The numeric case of the reference's column-major groups: 3 rows per shard, and mesh dim 1 cuts
+// first. A group in rank order would give other rows, so the numbering matters.
 TEST(Redistribute, NumbersACombinedGroupByShardOrder) {
   const Mesh mesh = *Mesh::parse("dp=4,tp=2");
   const Layout from = layout_of("S(0)S(0)|1,0", mesh);
@@ -499,7 +503,7 @@ TEST(Redistribute, GathersWhatTwoOfThreeMeshDimsCutBitExactly) {
     check_pair(mesh, {24, 5}, layout_of(from, mesh), layout_of("RRS(0)", mesh), {0, 1});
 }
 
-// A value on a 2×4 mesh, and versions of it on request.
+// A value on a 2×4 mesh, and its versions on request.
 class OneValue {
  public:
   OneValue(const std::string& layout, const Dims& shape) {
@@ -532,7 +536,7 @@ TEST(Versions, AnswerEveryRequestOnceAndForAll) {
     std::vector<ValueId> got;
     for (const Layout& l : wanted) got.push_back(*value.get(l));
     const size_t steps = value.steps();
-    // A move a version at most, and a copy or two around it.
+    // At most one move for each version, and one or two copies with it.
     EXPECT_LE(steps, 3 * layouts.size());
     for (size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(*value.get(wanted[i]), got[i]);
     EXPECT_EQ(value.steps(), steps);
@@ -562,10 +566,10 @@ TEST(Versions, NeverMakeAVersionTwice) {
   const size_t steps = program.steps.size();
   EXPECT_EQ(*versions.get(0, layout_of("S(0)R", mesh)), gathered);
   EXPECT_EQ(program.steps.size(), steps);
-  // The layout on the way there is a version too.
+  // An intermediate layout of an earlier move is a version too.
   ASSERT_TRUE(versions.get(0, layout_of("S(0)S(1)", mesh)).ok());
   EXPECT_EQ(program.steps.size(), steps);
-  // The next is made from the nearest version, not from the original.
+  // The next version is made from the nearest version, not from the original.
   ASSERT_TRUE(versions.get(0, layout_of("RR", mesh)).ok());
   EXPECT_EQ(program.steps.back().kernel, "all_gather");
 }

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// "S0,R" as they print it; "P" is a sum.
+// Parses a layout such as "S0,R", as the reference prints it. "P" is a sum.
 Layout layout_of(const std::string& text) {
   Layout layout;
   std::istringstream words(text);
@@ -32,7 +32,7 @@ std::optional<Layout> layout_of(const json& text) {
   return layout_of(text.get<std::string>());
 }
 
-// Place in the reference's tuple of our result number `result`.
+// The position of our result number `result` in the reference's tuple.
 size_t tuple_place(const std::string& target, size_t result) {
   const std::optional<import::AtenOp> op = import::find_aten_op(target);
   std::istringstream words(std::string(op ? op->results : ""));
@@ -68,7 +68,7 @@ class Reader {
   }
 
  private:
-  // Tied nodes carry neither tables nor costs of their own.
+  // Tied nodes have no tables and costs of their own.
   const json& root_of(const json& node) const {
     return file_["nodes"][node.value("root", node["i"].get<size_t>())];
   }
@@ -88,8 +88,8 @@ class Reader {
     return read_operands(node, table["in"][choice], n);
   }
 
-  // Their slots are in the order of their arguments, ours in the order of our parameters; they are
-  // matched by producer.
+  // The reference's slots are in the order of its arguments, ours in the order of our parameters.
+  // They are matched by their producers.
   Status read_operands(const json& node, const json& layouts, NodeId n) {
     const auto operands = out_.graph.operands(n);
     std::vector<uint8_t> done(operands.size(), 0);

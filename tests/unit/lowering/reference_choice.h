@@ -1,5 +1,5 @@
-// The graph of an exported problem ("ap-problem-1") with the choice that the reference made in it:
-// real layouts for lowering, whoever solves.
+// The graph of an exported problem ("ap-problem-1") and the strategies that the reference planner
+// chose in it. Lowering tests thus get realistic layouts that do not depend on our solver.
 #pragma once
 #include <optional>
 #include <string>

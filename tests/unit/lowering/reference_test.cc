@@ -1,5 +1,5 @@
-// The reference's own choice, lowered by us: not more collectives and not more bytes on the wire
-// than in the program that the reference makes of it.
+// Lowers the reference planner's own choice. Our program must not have more collectives or send
+// more bytes than the program that the reference makes from that choice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 struct Traffic {
   size_t count = 0;
-  double megabytes = 0;  // on the wire, one rank's share
+  double megabytes = 0;  // sent by one rank
 };
 
 Traffic traffic_of(const Program& p) {
@@ -57,7 +57,7 @@ struct Case {
   const char* problem;
   size_t collectives;  // in the reference's .parallel graph of the same name
   double megabytes;
-  size_t most;  // ours: so that it does not grow unnoticed
+  size_t most;  // ours; catches an unnoticed increase
 };
 
 TEST(ReferenceChoice, NeedsNoMoreCommunicationThanTheReferenceEmits) {
@@ -76,8 +76,8 @@ TEST(ReferenceChoice, NeedsNoMoreCommunicationThanTheReferenceEmits) {
   }
 }
 
-// No collective does what another did, and none only carries on what another began: a chain of
-// gathers whose middle nobody reads would be one gather.
+// No collective repeats another, and none merely continues another. A chain of gathers whose
+// intermediate result nobody reads would be a single gather.
 TEST(ReferenceChoice, NeverMovesTheSameDataTwice) {
   for (const char* problem : {"block_1d8", "block_2d8x8", "llama8b_L2_8x8_einsum"}) {
     SCOPED_TRACE(problem);

@@ -1,4 +1,4 @@
-// Prices of moves for tests: latency and bytes on the wire.
+// Simple prices of moves for tests: a latency and the bytes sent.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace shw::testing {
 
-// A combined group has no more latency than a single one.
+// A combined group has the same latency as a single mesh dim.
 inline MovePrices simple_prices() {
   return {[](CollectiveKind kind, uint32_t, int64_t bytes) {
             return 10 +

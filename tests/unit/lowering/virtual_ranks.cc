@@ -44,7 +44,7 @@ VirtualRanks::VirtualRanks(const Program& program)
   memory_.resize(static_cast<size_t>(mesh_.num_ranks()));
   for (auto& rank : memory_)
     for (const ProgramStorage& s : p_.storages)
-      rank.emplace_back(static_cast<size_t>(s.bytes), -12345.0);  // an element a byte: enough
+      rank.emplace_back(static_cast<size_t>(s.bytes), -12345.0);  // one element per byte is enough
 }
 
 std::vector<double> VirtualRanks::read(int64_t rank, ValueId value) const {
@@ -144,7 +144,7 @@ void VirtualRanks::run_collective(const ProgramStep& s) {
           block(sum, i);
           break;
         case CollectiveKind::kPermute: {
-          // The definition in program.h: by the coordinates of the two members.
+          // The definition in program.h, by the coordinates of both members.
           int64_t number = 0;
           for (uint8_t a : in_parts(c.to_axes))
             number = number * mesh_.size(a) + mesh_.coordinate(group[i], a);

@@ -1,6 +1,6 @@
-// Runs the data movement of a program on all ranks at once, one step after another, collectives by
-// their definition: a few lines that are easy to believe, to hold lowering against. Every element
-// is a double, whatever its dtype; compute kernels other than copies are unknown to it.
+// Runs the data movement of a program on all ranks, one step after another. Collectives follow
+// their definitions. The code is short enough to trust, so that lowering can be checked against it.
+// Every element is a double, whatever its dtype. The only compute kernels that it knows are copies.
 #pragma once
 #include <bit>
 #include <functional>
@@ -18,12 +18,12 @@ class VirtualRanks {
   explicit VirtualRanks(const Program& program);
 
   int64_t num_ranks() const { return mesh_.num_ranks(); }
-  // Elements of a window on one rank, row-major.
+  // The elements of a value's window on one rank, row-major.
   std::vector<double> read(int64_t rank, ValueId value) const;
   void write(int64_t rank, ValueId value, const std::vector<double>& elements);
   void run();  // all steps
 
-  // Called for kernels that it does not know: inputs row-major → outputs row-major.
+  // Called for kernels that this class does not know. Inputs and outputs are row-major.
   using Kernel = std::function<std::vector<std::vector<double>>(
       const ProgramStep&, const std::vector<std::vector<double>>& inputs)>;
   Kernel kernel;
@@ -32,9 +32,9 @@ class VirtualRanks {
   void run_step(const ProgramStep& step);
   void run_collective(const ProgramStep& step);
   void run_slice(const ProgramStep& step);
-  // The ranks of every group, members in the order of `axes`, dims of mesh_.
+  // The ranks of every group, with members in the order of `axes`. `axes` are dims of mesh_.
   std::vector<std::vector<int64_t>> groups(const std::vector<uint8_t>& axes) const;
-  // A program's axes as dims of mesh_: parts, and whole dims part by part.
+  // Translates a program's axes into dims of mesh_. A whole dim becomes all its parts.
   template <class Numbers>
   std::vector<uint8_t> in_parts(const Numbers& axes) const {
     std::vector<uint8_t> dims;
@@ -45,11 +45,11 @@ class VirtualRanks {
   }
 
   const Program& p_;
-  const Mesh given_, mesh_;                               // mesh_: by parts
+  const Mesh given_, mesh_;                               // mesh_: given_ split into its parts
   std::vector<std::vector<std::vector<double>>> memory_;  // [rank][storage][element]
 };
 
-// A rank's piece of a whole tensor, row-major, under a layout without partials.
+// One rank's piece of a whole tensor, row-major, under a layout without partials.
 std::vector<double> piece_of(const std::vector<double>& whole, const Dims& shape,
                              const Layout& layout, const Mesh& mesh, int64_t rank);
 

@@ -1,5 +1,5 @@
-// This machine, measured. What is asked of times holds on a machine that does some other work as
-// well; ctest runs no other test beside it.
+// Measures this machine. The expectations on times also hold on a machine with some other work.
+// ctest runs no other test at the same time.
 #include "measure/measure.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace shw::measure {
 namespace {
 
-// Measured once for all tests.
+// The measurement runs once for all tests.
 const answers::CalibrationReport& report() {
   static const Result<answers::CalibrationReport> once = measure("cpu", "");
   EXPECT_TRUE(once.ok()) << once.status().message();
@@ -56,7 +56,7 @@ TEST(Measure, FindsThatMoreWorkTakesLonger) {
   for (const cost::KernelTimes& t : device().kernels) {
     EXPECT_GT(*std::ranges::min_element(t.us), 0) << t.kernel;
     EXPECT_LT(*std::ranges::max_element(t.us), 1e6) << t.kernel;
-    if (!t.kernel.ends_with(cost::KernelTimes::kFused)) {  // which may add nothing to a group
+    if (!t.kernel.ends_with(cost::KernelTimes::kFused)) {  // these may add no time to a group
       EXPECT_LT(t.us.front(), t.us.back()) << t.kernel;
     }
   }
@@ -65,8 +65,9 @@ TEST(Measure, FindsThatMoreWorkTakesLonger) {
   EXPECT_LT(device().launch_us, 100);
 }
 
-// A launch that was timed behind other kernels took as long as most short steps, and every step in
-// a row of short ones was priced at two or three times what it takes.
+// A launch must be timed without other kernels in front of it. When it was timed behind other
+// kernels, a launch took as long as most short steps. Every step in a series of short ones was then
+// priced at two or three times its real time.
 TEST(Measure, TakesALaunchForLessThanMostShortSteps) {
   size_t kernels = 0, longer = 0;
   for (const cost::KernelTimes& t : device().kernels)
@@ -82,8 +83,9 @@ double us_of_most(std::string_view kernel) {
   return times == nullptr ? 0 : times->us.back();
 }
 
-// A function that is called for each element, in place of becoming part of a loop of vectors, takes
-// 18 to 40 times as long as exp; these take up to 7 times.
+// These functions must be part of a vectorised loop. If a function is called for each element
+// instead, it takes 18 to 40 times as long as exp. In a vectorised loop these take up to 7 times as
+// long.
 TEST(Measure, FindsThatLoopsOverManyOperationsAreOfVectors) {
   for (const char* kernel : {"tanh", "erf", "gelu", "gelu_backward", "sigmoid", "silu", "log"}) {
     EXPECT_GT(us_of_most(kernel), 0) << kernel;
@@ -91,8 +93,9 @@ TEST(Measure, FindsThatLoopsOverManyOperationsAreOfVectors) {
   }
 }
 
-// A group of one channel has a row of its own in the tables: it was priced as eight, with four
-// times the terms. Beside other work 216 and 378 µs were measured.
+// A group with one channel has its own row in the tables. Without it, such a group was priced like
+// one with eight channels, which has four times the terms. On a busy machine 216 and 378 µs were
+// measured.
 TEST(Measure, FindsThatSmallGroupsOfConvolutionsTakeLess) {
   for (const char* kernel : {"convolution", "convolution_backward"}) {
     const cost::KernelTimes* times = cost::find_times(device().kernels, kernel, Dtype::kF32);
@@ -120,8 +123,8 @@ TEST(Measure, FindsThatStepsOfAGroupTakeLessThanAlone) {
   }
 }
 
-// What was measured on the bits of f32 took 15 times as long in bf16 where numbers are multiplied:
-// some are next to zero.
+// The operands must be numbers of bf16. When the bits of f32 were read as bf16, products took 15
+// times as long, because some of the numbers are next to zero.
 TEST(Measure, TimesStepsOfGroupsInBF16OnNumbersOfBF16) {
   for (const char* kernel : {"mul", "sub", "exp", "convert_element_type"})
     EXPECT_NE(cost::find_times(device().kernels, std::string(kernel) + ".fused", Dtype::kBF16),
@@ -146,7 +149,7 @@ TEST(Measure, FindsThatRowsAreAddedFasterToOneAnotherThanUp) {
   EXPECT_GT(us_of_most("max"), 0);
 }
 
-// The CPU time of a step, shared by the cores: other work on the machine is not part of it.
+// The CPU time of a step, divided by the number of cores. Other work on the machine does not count.
 struct Times {
   double predicted_us = 0, measured_us = 0;
 };
@@ -186,7 +189,7 @@ TEST(Measure, PredictsWhichPlansAreSlowAndByHowMuch) {
 }
 
 TEST(Measure, RefusesDevicesThatItCannotMeasure) {
-  const Status gpu = measure("cuda", "").status();  // OK: there is one
+  const Status gpu = measure("cuda", "").status();  // OK: there is a GPU
   EXPECT_TRUE(gpu.ok() || gpu.code() == Code::kUnavailable) << gpu.message();
   EXPECT_EQ(measure("abacus", "").status().code(), Code::kInvalidArgument);
 }

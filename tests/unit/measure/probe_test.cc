@@ -16,7 +16,8 @@ TEST(ProbeMaker, ReadsAllOperandsFromTheBegin) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(offset_of(maker, maker.operand(source, type)), 0);
 }
 
-// The first operand has just been made; others of its size were read three places ago.
+// The first operand has just been written. Other operands of its size were read three positions
+// earlier.
 TEST(ProbeMaker, OperandsBehindTheFirstTakeTurns) {
   ProbeMaker maker({{"rank", 1}}, 4096, 4096);
   maker.take_turns(3, 4096);
@@ -43,7 +44,7 @@ TEST(ProbeMaker, TurnsStayWithinTheSource) {
   }
 }
 
-// Steps of about a size write where none of the last few wrote.
+// Steps of about the same size write to memory that none of the last few steps wrote.
 TEST(ProbeMaker, ResultsTakeTurns) {
   ProbeMaker maker({{"rank", 1}}, 4096, 4096);
   maker.take_turns(3, 4096);

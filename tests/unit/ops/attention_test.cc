@@ -1,4 +1,4 @@
-// The window of attention: what is refused, and how many pairs it leaves.
+// The window of attention: which windows are refused, and how many pairs a window leaves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Attrs window_of(int64_t left, int64_t right, bool causal) {
       {{AttrKey::kCausal, causal}, {AttrKey::kWindowLeft, left}, {AttrKey::kWindowRight, right}});
 }
 
-// Pairs counted one by one, by the definition.
+// Counts the pairs one by one by the definition.
 int64_t pairs_one_by_one(int64_t left, int64_t right, bool causal, int64_t queries, int64_t keys) {
   int64_t count = 0;
   for (int64_t i = 0; i < queries; ++i)
@@ -57,7 +57,7 @@ TEST(AttentionWindow, IsRefusedWhereItIsNone) {
   }
 }
 
-// The reference planner's figures know neither masks nor windows; a window is ours.
+// The reference planner's figures include neither masks nor windows. Windows are our own addition.
 TEST(AttentionWindow, FlopsAreThoseOfThePairsThatItLeaves) {
   const OptionalType q = f32({2, 4, 8, 16}), k = f32({2, 2, 12, 16});
   const std::vector<OptionalType> forward = {q, k, k, std::nullopt},

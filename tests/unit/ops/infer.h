@@ -1,4 +1,4 @@
-// Operands, attributes and inferred types, briefly.
+// Short ways to write operands, attributes and inferred types.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ inline AttrValue ints(std::vector<int64_t> v) { return v; }
 inline OptionalType f32(Dims shape) { return row_major(Dtype::kF32, shape); }
 inline OptionalType of(Dtype dtype, Dims shape) { return row_major(dtype, shape); }
 
-// "f32[4,8]", a tuple as "f32[4], none", a refusal as "!" and its message.
+// The inferred type as "f32[4,8]", a tuple as "f32[4], none", an error as "!" and its message.
 inline std::string infer(OpKind op, const std::vector<OptionalType>& operands,
                          const Attrs& a = {}) {
   const auto r = op_def(op).infer({operands, &a});

@@ -1,4 +1,4 @@
-// Types that ops infer, and what they refuse.
+// The types that ops infer, and the operands that they refuse.
 #include <gtest/gtest.h>
 
 #include "infer.h"

@@ -1,4 +1,4 @@
-// Types that matrix products and convolutions infer, and what they refuse.
+// The types that matrix products and convolutions infer, and the operands that they refuse.
 #include <gtest/gtest.h>
 
 #include "infer.h"
@@ -11,7 +11,7 @@ using testing::f32;
 using testing::ints;
 using testing::of;
 
-// A refusal as "!": its message is not what these tests are about.
+// An error is returned as "!": these tests do not check its message.
 std::string product(OpKind op, const std::vector<OptionalType>& operands, const Attrs& a = {}) {
   const std::string type = testing::infer(op, operands, a);
   return type.starts_with('!') ? "!" : type;

@@ -1,4 +1,4 @@
-// Compute that has time runs while other compute waits for a collective.
+// Compute that is not urgent runs while other compute waits for a collective.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ Sketch on_two_dims() {
   return s;
 }
 
-// A backward pass: in each layer the weight's gradient, reduced on dp, stands in front of the
-// gradient that goes on, reduced on tp. `quick`: of so many layers the latter takes 1 µs.
+// A backward pass. In each layer, the weight's gradient (reduced on dp) comes before the gradient
+// that is passed on (reduced on tp). In the first `quick` layers the latter takes 1 µs.
 Sketch backward(int layers, int quick = 0) {
   Sketch s = on_two_dims();
   ValueId g = s.input({4, 16}, PortRole::kTangent);
@@ -48,12 +48,12 @@ TEST(FillWaits, WithProductsOfWeightsGradients) {
   Sketch s = backward(4);
   s.run(kScheduleCollectives);
   EXPECT_EQ(s.kernels()[0], "bmm") << to_text(s.p);
-  // Compute takes 92 µs, and only in front of the last step nothing is left to run.
+  // Compute takes 92 µs. Only before the last step is nothing left to run.
   EXPECT_LE(simulated_us(s.p), 4 * (8 + 10 + 5)) << to_text(s.p);
   EXPECT_EQ(s.run(kScheduleCollectives), 0u);
 }
 
-// The caller computes tangents from results.
+// The caller computes tangents from results, so a result must not be delayed.
 TEST(FillWaits, WithNoResultThatTangentsWaitFor) {
   Sketch s = backward(4);
   const ValueId result = s.step("softmax", {s.input({4, 16})}, {4, 16}, 8);
@@ -63,7 +63,7 @@ TEST(FillWaits, WithNoResultThatTangentsWaitFor) {
   EXPECT_EQ(s.kernels()[0], "softmax") << to_text(s.p);
 }
 
-// Products between two reductions on dp, the dim of gradients.
+// The largest number of products between two reductions on dp, the mesh dim of gradients.
 uint32_t most_products_between_reductions(const Program& p) {
   uint32_t most = 0, products = 0;
   for (const ProgramStep& s : p.steps) {
@@ -84,7 +84,8 @@ TEST(FillWaits, WithNoMoreProductsBetweenReductionsThanAsked) {
   for (uint32_t bound = 3; bound < free; ++bound) EXPECT_LE(most(bound), bound);
 }
 
-// What is put off holds its operands. A limit of scratch that does not allow it leaves the order.
+// A delayed step holds its operands. If the scratch limit does not allow this, the order stays as
+// it is.
 TEST(FillWaits, OnlyWithinTheMemoryLimit) {
   const auto peak_and_us = [](int64_t limit_bytes, int64_t prefetch_bytes) {
     Sketch s = backward(6);
@@ -105,7 +106,7 @@ TEST(FillWaits, OnlyWithinTheMemoryLimit) {
   }
 }
 
-// A branch of the forward pass beside exchanges of the other one.
+// A branch of the forward pass runs beside the exchanges of the other branch.
 TEST(FillWaits, WithABranchBesideTheLongestChain) {
   Sketch s = on_two_dims();
   const ValueId x = s.input({4, 16});
@@ -118,7 +119,7 @@ TEST(FillWaits, WithABranchBesideTheLongestChain) {
   EXPECT_LE(simulated_us(s.p), 2 + 15 + 10 + 10 + 1) << to_text(s.p);
 }
 
-// Casts of parameters run early where compute waits anyway; their gathers stay where they are.
+// Casts of parameters run early where compute waits anyway. Their gathers stay where they are.
 TEST(FillWaits, WithCastsOfParametersThatComeSoon) {
   Sketch s = on_two_dims();
   ValueId x = s.input({4, 16});
@@ -129,12 +130,12 @@ TEST(FillWaits, WithCastsOfParametersThatComeSoon) {
   }
   s.output(x);
   s.run(kScheduleCollectives);
-  // Only the first gather, and the reductions, are waited for.
+  // Compute waits only for the first gather and for the reductions.
   EXPECT_EQ(simulated_us(s.p), 2 + 6 + 4 * (10 + 8 + 10)) << to_text(s.p);
 }
 
-// A random program of steps that read recent results, and gathered parameters; what nothing reads
-// is an output.
+// A random program of steps that read recent results and gathered parameters. Results that nothing
+// reads are outputs.
 Sketch random_program(uint32_t seed, int num_steps, bool gathers) {
   std::mt19937 random(seed);
   Sketch s = on_two_dims();
@@ -164,7 +165,7 @@ Sketch random_program(uint32_t seed, int num_steps, bool gathers) {
   return s;
 }
 
-// What each output is computed from, as text.
+// The expression that each output is computed from, as text.
 std::vector<std::string> meanings(const Program& p) {
   std::map<uint32_t, std::string> of;
   for (const ProgramStep& step : p.steps) {
@@ -177,7 +178,7 @@ std::vector<std::string> meanings(const Program& p) {
   return outputs;
 }
 
-// run() verifies the program.
+// run() also verifies the program.
 TEST(FillWaits, KeepsWhatRandomProgramsMean) {
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
@@ -192,7 +193,7 @@ TEST(FillWaits, KeepsWhatRandomProgramsMean) {
   }
 }
 
-// Of all orders in which the steps can run.
+// The shortest time over all orders in which the steps can run.
 double best_us(const Program& p) {
   double best = std::numeric_limits<double>::infinity();
   Program now = p;

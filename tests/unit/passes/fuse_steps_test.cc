@@ -1,5 +1,5 @@
-// Which steps fuse-steps puts together. That groups give the bits of single steps:
-// unit/runtime/fusion_test.cc.
+// Which steps fuse-steps combines. unit/runtime/fusion_test.cc checks that groups give the same
+// bits as single steps.
 #include "sketch.h"
 
 namespace shw {
@@ -30,7 +30,7 @@ TEST(FuseSteps, SmallTensorsAreNotWorthIt) {
   EXPECT_EQ(s.run(kFuseSteps), 0u);
 }
 
-// A product between two pointwise steps, for which neither of them waits.
+// A product between two pointwise steps, neither of which depends on it.
 Sketch with_a_product() {
   Sketch s;
   const ValueId x = s.input(kFusedDims), w = s.input({256, 64});
@@ -109,7 +109,7 @@ TEST(FuseSteps, AnotherPassThatRemovesStepsDropsTheGroups) {
   Sketch s;
   const ValueId x = s.input(kFusedDims);
   const ValueId e = s.step("exp", {x}, kFusedDims);
-  s.step("abs", {e}, kFusedDims);  // nobody wants it
+  s.step("abs", {e}, kFusedDims);  // unused
   s.output(s.step("neg", {e}, kFusedDims));
   EXPECT_EQ(s.run(kFuseSteps), 1u);
   EXPECT_GT(s.run(kDeadSteps), 0u);

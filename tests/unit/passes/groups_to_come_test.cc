@@ -1,4 +1,4 @@
-// Scheduling that knows which groups of fused steps there will be.
+// Scheduling with knowledge of the groups of fused steps that will be formed later.
 #include "groups/form_groups.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using Sketch = testing::TensorSketch;
 const Dims kRows{128, 256}, kRowsOfRank{32, 256};
 constexpr int64_t kWholeBytes = 128 * 256 * 4;
 
-// Two pointwise steps, the second of which reads what is gathered.
+// Two pointwise steps. The second one reads a gathered value.
 struct Gathered {
   Sketch s;
   Gathered() {
@@ -55,7 +55,7 @@ TEST(GroupsToCome, TheFirstStepWaitsForAll) {
   }
 }
 
-// The first order is the one that the program has.
+// The first order is that of the program itself.
 TEST(GroupsToCome, AScheduleInWhichTheyFreeMemoryKeepsThemWhole) {
   for (const bool frees : {true, false}) {
     SCOPED_TRACE(frees);
@@ -67,7 +67,7 @@ TEST(GroupsToCome, AScheduleInWhichTheyFreeMemoryKeepsThemWhole) {
   }
 }
 
-// A gradient is reduced behind its product, not where it stands.
+// A gradient is reduced right after its product, not at its position in the program.
 TEST(CompactOrder, CollectivesFreeMemorySoon) {
   Sketch s;
   const ValueId x = s.input(kRows);

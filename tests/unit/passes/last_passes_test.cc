@@ -1,4 +1,4 @@
-// Groups of fused steps and limits of memory.
+// Groups of fused steps under memory limits.
 #include "passes/last_passes.h"
 
 #include "sketch.h"
@@ -11,8 +11,8 @@ using Sketch = testing::TensorSketch;
 const Dims kChainDims{128, 256};
 constexpr int64_t kBytes = int64_t{128} * 256 * 4;
 
-// Four tensors of which two at a time are live, if steps run one after another. The product that
-// reads each keeps them out of the group's slices.
+// Four tensors, two of which are live at a time if steps run one after another. A product reads
+// each of them, so they cannot stay inside the group's slices.
 Sketch chain() {
   Sketch s;
   const ValueId w = s.input({256, 8});
@@ -29,7 +29,7 @@ TEST(LastPasses, GroupsAreKeptWhereNothingLimitsThem) {
   Monitor monitor;
   ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
   EXPECT_EQ(s.p.fused_groups.size(), 1u);
-  EXPECT_EQ(s.p.arena_bytes, 4 * kBytes);  // all are read behind the group
+  EXPECT_EQ(s.p.arena_bytes, 4 * kBytes);  // all four are read after the group
 }
 
 TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
@@ -43,7 +43,7 @@ TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
   }
 }
 
-// Nothing behind the group reads what its steps hand to each other.
+// Nothing after the group reads the values that its steps pass to each other.
 Sketch closed_chain() {
   Sketch s;
   ValueId v = s.input(kChainDims);
@@ -52,7 +52,7 @@ Sketch closed_chain() {
   return s;
 }
 
-// Where groups run, nobody allocates it.
+// Where groups run as groups, this memory is never allocated.
 TEST(LastPasses, MemoryOfGroupsDoesNotCountTowardsTheLimit) {
   Sketch s = closed_chain();
   Monitor monitor;
@@ -68,7 +68,7 @@ TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
   ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
   EXPECT_EQ(s.p.arena_bytes, 0);
   EXPECT_EQ(s.p.live_peak_bytes, 0);
-  EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // where steps run one after another
+  EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // if steps run one after another
 }
 
 TEST(LastPasses, AnArenaIsPackedForLongWhereThereIsTime) {

@@ -1,4 +1,4 @@
-// Scratch that lies in the memory of outputs until they are written.
+// Scratch that is placed in the memory of outputs until these are written.
 #include "passes/lend_outputs.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class LendOutputs : public ::testing::Test {
   ValueId x_ = s_.input({64});
 };
 
-// Two outputs: one of 256 bytes at the end, one of 1024 bytes before it.
+// Two outputs: one of 256 bytes at the end, and one of 1024 bytes before it.
 TEST_F(LendOutputs, HoldScratchUntilTheyAreWritten) {
   const ValueId a = s_.step("exp", {x_}, {64});
   const ValueId b = s_.step("tanh", {a}, {64});
@@ -34,7 +34,8 @@ TEST_F(LendOutputs, HoldScratchUntilTheyAreWritten) {
 
   s_.options.lends_outputs = true;
   EXPECT_EQ(plan(), 2u) << "the one that goes, and the one that takes its place";
-  // The wide output is written while both are read; the last one is while the second one is.
+  // Both tensors are still read when the wide output is written. The second one is still read when
+  // the last output is written.
   EXPECT_TRUE(is_lent(a));
   EXPECT_EQ(storage(a).port, storage(last).port);
   EXPECT_EQ(storage(a).offset_bytes, 0);

@@ -9,7 +9,7 @@ namespace {
 
 using Sketch = testing::TensorSketch;
 
-// A value that the first and the last of so many steps read, beside their chain, and a collective.
+// A value that the first and the last step of a chain read, and a collective.
 Sketch long_chain(int steps, bool has_collective = true) {
   Sketch s;
   if (has_collective) s.output(s.step("all_gather", {s.input({1})}, {4, 1}, 1));
@@ -26,18 +26,18 @@ TEST(LeastPeak, CountsWhatLivesAcrossManySteps) {
   EXPECT_LE(least_peak_bytes(s.p), live_peak_bytes(s.p));
 }
 
-// A group might see it alone, or move what stands between.
+// A group might be the only user of the value, or move the steps in between.
 TEST(LeastPeak, LeavesOutWhatLivesAcrossFewSteps) {
   const Sketch s = long_chain(60);
   EXPECT_EQ(least_peak_bytes(s.p), 0);
 }
 
-// A group may compute it again.
+// A group may recompute the value.
 TEST(LeastPeak, IsNotKnownWithoutCollectives) {
   EXPECT_EQ(least_peak_bytes(long_chain(300, false).p), 0);
 }
 
-// The schedule moves a gather to where it is read.
+// The schedule moves a gather to the position where its result is read.
 TEST(LeastPeak, LeavesOutWhatACollectiveWroteEarly) {
   Sketch s;
   const ValueId whole = s.step("all_gather", {s.input({256})}, {4, 256}, 1);

@@ -25,7 +25,7 @@ Packed packed(std::vector<Life> lives, int64_t fitting_bytes = INT64_MAX, Monito
   return {std::move(lives), std::ranges::max(live), *arena};
 }
 
-// A sweep over the steps, with what lives there in order of offset.
+// Sweeps over the steps and checks the live storages in order of their offsets.
 void expect_valid(const Packed& p) {
   int64_t top = 0;
   for (const Life& l : p.lives) {
@@ -62,7 +62,8 @@ std::vector<Life> random_lives(std::mt19937& random) {
   return lives;
 }
 
-// What each layer keeps lives until its backward half, between what only it needs.
+// Each layer keeps values until its backward half. Between them are values that only the layer
+// needs.
 std::vector<Life> training(uint32_t layers) {
   std::vector<Life> lives;
   const uint32_t last = 8 * layers;
@@ -75,7 +76,8 @@ std::vector<Life> training(uint32_t layers) {
   return lives;
 }
 
-// Whether all fit into so many bytes, from a place of its own for each; `offsets`: where.
+// Whether all lives fit into `bytes`, starting with a separate place for each. `offsets` receives
+// their places.
 bool fits_by_ejection(const std::vector<Life>& lives, int64_t bytes, int64_t max_tests,
                       std::vector<int64_t>& offsets) {
   offsets.clear();
@@ -91,7 +93,7 @@ bool fits_by_ejection(const std::vector<Life>& lives, int64_t bytes, int64_t max
 }
 
 TEST(EjectLives, FitsWhereAllBytesAreTaken) {
-  // At most steps no byte is free.
+  // At most steps every byte is in use.
   const std::vector<Life> lives = {{0, 0, 4, 2, 0}, {1, 0, 2, 6, 0}, {2, 0, 8, 2, 0},
                                    {3, 2, 4, 3, 0}, {4, 2, 6, 3, 0}, {5, 4, 8, 5, 0},
                                    {6, 6, 8, 3, 0}};
@@ -109,7 +111,7 @@ TEST(EjectLives, LeavesOffsetsAloneWhereNotAllFit) {
   EXPECT_EQ(offsets, (std::vector<int64_t>{0, 6}));
 }
 
-// Random cuts of an arena of 12 bytes over 12 steps: no bytes are free at any of them.
+// Random cuts of an arena of 12 bytes and 12 steps: at every step, every byte is in use.
 std::vector<Life> cut_from_arena(std::mt19937& random) {
   std::vector<Life> lives;
   const auto cut = [&](auto&& self, uint32_t begin, uint32_t end, int64_t bytes) -> void {
@@ -154,7 +156,7 @@ TEST(Pack, LeavesNoGapBetweenWhatLayersKeep) {
   }
 }
 
-// Beside a large lifetime, gaps between small ones are a small share of the arena.
+// Beside one large lifetime, gaps between small ones are a small share of the arena.
 TEST(Pack, GoesOnWhereALimitAsksForLess) {
   constexpr int64_t kLarge = 5000, kAll = (kLarge + 12) * kArenaAlignment;
   std::mt19937 random(1);
@@ -180,7 +182,7 @@ TEST(Pack, NothingTakesNothing) {
   for (const Life& l : p.lives) EXPECT_EQ(l.offset, 0);
 }
 
-// More comparisons than a skyline may take.
+// Needs more comparisons than the skyline method may use.
 TEST(Pack, PlacesHugeProgramsInOrderOfTime) {
   std::vector<Life> lives;
   for (uint32_t i = 0; i < 30'000; ++i) lives.push_back({i, i, 60'000 - i, 64, 0});

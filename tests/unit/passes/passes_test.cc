@@ -33,7 +33,7 @@ TEST(CommonSubexpressions, KeepsWhatDiffers) {
   Sketch s;
   const ValueId x = s.input({16}), y = s.input({16});
   s.output(s.step("add", {x, y}, {16}));
-  s.output(s.step("add", {x, y}, {16}));  // an output of its own
+  s.output(s.step("add", {x, y}, {16}));  // a separate output
   const ValueId a = s.step("pow", {x}, {16}), b = s.step("pow", {x}, {16});
   s.p.steps.back().attrs.set(AttrKey::kExponent, 2.0);
   const ValueId c = s.step("add", {y, x}, {16});  // other order of operands
@@ -62,7 +62,7 @@ TEST(DeadSteps, RemovesChainsThatNoOutputNeeds) {
   EXPECT_EQ(s.run(kDeadSteps), 0u);
 }
 
-// Eight compute steps of 10 µs; the sixth reads a gathered weight.
+// Eight compute steps of 10 µs each. The sixth reads a gathered weight.
 Sketch with_gather(double gather_us, bool operand_late) {
   Sketch s;
   const ValueId w = s.input({16});
@@ -84,7 +84,8 @@ Sketch with_gather(double gather_us, bool operand_late) {
 TEST(ScheduleCollectives, StartsAGatherJustEarlyEnough) {
   Sketch s = with_gather(25, false);
   EXPECT_GT(s.run(kScheduleCollectives), 0u);
-  // 25 µs before its use at 50 µs: the last step that begins no later is the third, at 20 µs.
+  // The gather must start 25 µs before its use at 50 µs. The last step that begins no later than
+  // that is the third, at 20 µs.
   EXPECT_EQ(s.kernels(),
             (Names{"relu", "relu", "all_gather", "relu", "relu", "relu", "add", "relu", "relu"}));
   const ProgramStep& gather = s.p.steps[2];
@@ -110,7 +111,7 @@ TEST(ScheduleCollectives, WaitsForTheOperand) {
   EXPECT_EQ(s.kernels()[5], "all_gather");
 }
 
-// Four gathered weights of one communicator, each with the cast that makes its operand.
+// Four gathered weights on one communicator, each with a cast that makes the gather's operand.
 Sketch with_queue() {
   Sketch s;
   ValueId x = s.input({64});
@@ -127,7 +128,8 @@ Sketch with_queue() {
 }
 double simulated_us(const Sketch& s) { return simulate(s.p, s.p.entries[0]).total_us; }
 
-// The last reader begins at 110 µs and the gathers take 80, so the first starts at 30 or before.
+// The last reader begins at 110 µs and the gathers take 80 µs, so the first gather starts at 30 µs
+// or earlier.
 TEST(ScheduleCollectives, StartsEarlyWhatQueuesOnOneCommunicator) {
   Sketch s = with_queue();
   s.run(kScheduleCollectives);
@@ -170,8 +172,8 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
   EXPECT_EQ(s.kernels()[1], "reduce_scatter");
 }
 
-// What another step reads later is held until then, whenever the collective starts: an early result
-// would be held beside it.
+// The operand is held until another step reads it, whenever the collective starts. An early result
+// would be held in addition to it.
 TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhereThatFreesMemory) {
   const auto with_limit = [](int64_t bytes) {
     Sketch s;
@@ -194,7 +196,7 @@ TEST(ScheduleCollectives, WhereMemoryIsShortStartsWhatMakesTensorsSmallerOnlyWhe
   EXPECT_GT(free.p.live_peak_bytes, 3 * 256);
 }
 
-// Scheduled within a limit. The gather would be over in time if it started beside the step whose
+// Scheduled within a memory limit. The gather would end in time if it started beside the step whose
 // result the reduction sends.
 Sketch gather_beside_reduction(int64_t limit, double us) {
   Sketch s;
@@ -210,7 +212,7 @@ Sketch gather_beside_reduction(int64_t limit, double us) {
   return s;
 }
 
-// Where nothing may start early, it comes behind the reduction, which may free that.
+// If nothing may start early, the gather comes after the reduction, which may free memory.
 TEST(ScheduleCollectives, WhereNothingMayStartEarlyAGatherStandsBehindWhatFreesMemory) {
   for (const double us : {4.0, 20.0}) {
     SCOPED_TRACE(us);
@@ -219,7 +221,8 @@ TEST(ScheduleCollectives, WhereNothingMayStartEarlyAGatherStandsBehindWhatFreesM
   }
 }
 
-// Whatever else a limit permits, what holds the least is among the orders that are tried.
+// The order that holds the least memory is always among the orders that are tried, whatever else a
+// limit permits.
 TEST(ScheduleCollectives, WithinALimitHoldsNoMoreThanWhereNothingMayStartEarly) {
   for (const double us : {4.0, 20.0}) {
     SCOPED_TRACE(us);
@@ -229,8 +232,8 @@ TEST(ScheduleCollectives, WithinALimitHoldsNoMoreThanWhereNothingMayStartEarly) 
   }
 }
 
-// Two collectives read one tensor, and the first of them is needed later than the second: that does
-// not wait for it.
+// Two collectives read one tensor. The first one is needed later than the second, so the second
+// must not wait for it.
 TEST(ScheduleCollectives, DoesNotWaitForACollectiveThatIsNeededLaterToFreeWhatBothRead) {
   Sketch s;
   const ValueId x = s.input({64}), g = s.step("relu", {x}, {4, 16}, 10);
@@ -244,7 +247,7 @@ TEST(ScheduleCollectives, DoesNotWaitForACollectiveThatIsNeededLaterToFreeWhatBo
   EXPECT_EQ(s.p.steps[1].cost_us, 6);
 }
 
-// The cast of a reduced gradient is needed at the end only: no compute step may wait for it.
+// The cast of a reduced gradient is needed only at the end: no compute step may wait for it.
 TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
   Sketch s;
   ValueId x = s.input({64});
@@ -260,7 +263,7 @@ TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
   EXPECT_EQ(s.run(kScheduleCollectives), 0u);
 }
 
-// Each makes another operand before the last one has been sent.
+// Each collective's operand is made before the last operand has been sent.
 TEST(ScheduleCollectives, WaitsBeforeTooManyOperandsArePiledUp) {
   const auto peak_with = [](int64_t bytes) {
     Sketch s;
@@ -276,7 +279,7 @@ TEST(ScheduleCollectives, WaitsBeforeTooManyOperandsArePiledUp) {
   EXPECT_EQ(peak_with(512), 3 * 256);
 }
 
-// What it reads is kept anyway: an early result would only take memory.
+// The operand is kept anyway, so an early result would only use more memory.
 TEST(ScheduleCollectives, StartsWhatIsRepeatedOnlyInTimeForItsReader) {
   Sketch s;
   const ValueId kept = s.input({4, 16});
@@ -289,14 +292,14 @@ TEST(ScheduleCollectives, StartsWhatIsRepeatedOnlyInTimeForItsReader) {
   EXPECT_EQ(s.kernels(), (Names{"relu", "relu", "relu", "reduce_scatter", "relu", "add"}));
 }
 
-// 20 µs of latency, 1 µs for 64 bytes; copies take 1 µs.
+// A latency of 20 µs plus 1 µs for 64 bytes. Copies take 1 µs.
 FusePrices slow_network() {
   return {
       [](CollectiveKind, uint32_t, int64_t bytes) { return 20 + static_cast<double>(bytes) / 64; },
       [](int64_t) { return 1.0; }};
 }
 
-// Each of four compute steps reads a gathered parameter, cast before.
+// Four compute steps, each of which reads a gathered parameter that was cast first.
 Sketch with_small_gathers(const std::string& reader, Dims part = {4, 16}) {
   Sketch s;
   ValueId x = s.input({64});
@@ -317,7 +320,7 @@ TEST(FuseCollectives, GathersWithTheCastsOfTheirOperands) {
                                 "all_gather", "clone", "relu", "add", "clone", "relu", "add",
                                 "clone", "relu", "add", "clone", "relu", "add"}));
   EXPECT_EQ(s.p.steps[4].cost_us, 20 + 1024.0 / 64);
-  // Rank 2's part of the second parameter: behind two whole rows and the first parameter.
+  // Rank 2's part of the second parameter comes after two whole rows and the first parameter.
   const ProgramValue& part = s.p.values[s.p.steps[8].inputs[0]];
   EXPECT_EQ(part.offset_bytes, 16 * 4);
   EXPECT_EQ(part.type.strides, (Dims{64, 1}));
@@ -337,7 +340,7 @@ TEST(FuseCollectives, KeepsToItsLimits) {
     EXPECT_TRUE(verify(s.p, false).ok()) << verify(s.p, false).message();
     return std::ranges::count(s.kernels(), "all_gather");
   };
-  EXPECT_EQ(gathers({.bytes = 1023, .steps = 100}), 2);  // three, and one
+  EXPECT_EQ(gathers({.bytes = 1023, .steps = 100}), 2);  // one of three, and one alone
   EXPECT_EQ(gathers({.bytes = 512, .steps = 100}), 2);
   EXPECT_EQ(gathers({.bytes = 511, .steps = 100}), 4);
   EXPECT_EQ(gathers({.bytes = 1024, .steps = 4}), 2);
@@ -359,7 +362,7 @@ TEST(FuseCollectives, ReductionsWhereTheLastOneStood) {
     const ValueId g = s.step("all_reduce", {s.step("neg", {x}, {16}, 1)}, {16}, 21);
     s.p.steps.back().collective = {CollectiveKind::kAllReduce, ReduceOp::kSum, {0}};
     if (i == 1)
-      s.output(g);  // a copy puts it there
+      s.output(g);  // a copy writes it to the output
     else
       s.output(s.step("dtype_cast", {g}, {16}, 1));
   }
@@ -393,7 +396,7 @@ TEST(FuseCollectives, ReduceScattersBehindAConcatenation) {
   EXPECT_EQ(s.p.values[s.p.steps[8].inputs[0]].offset_bytes, 16 * 4) << "behind the first";
 }
 
-// Another reduction, or group, or one that compute waits for.
+// Another reduction op, another group, or a reduction that compute waits for.
 TEST(FuseCollectives, NotWhatDiffers) {
   Sketch s;
   const ValueId x = s.input({64});
@@ -419,7 +422,7 @@ TEST(FuseCollectives, OnlyWhereTheStepBecomesShorter) {
   EXPECT_LT(simulated_us(exposed), simulated_us(plain));
   EXPECT_EQ(exposed.run(kScheduleCollectives), 0u);
 
-  Sketch hidden = with_queue();  // compute is long enough
+  Sketch hidden = with_queue();  // compute takes long enough to hide it
   const auto none = schedule_fused(hidden.p, 1024, slow_network(), hidden.options, monitor);
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(*none, 0u);
@@ -430,7 +433,7 @@ TEST(FuseCollectives, OnlyWhatMemoryPermits) {
   Monitor monitor;
   const auto peak_and_gone = [&](int64_t fuse_bytes) {
     Sketch s = with_small_gathers("relu");
-    s.options.arena_limit_bytes = 0;  // what must be held, and no more
+    s.options.arena_limit_bytes = 0;  // no more than the unavoidable memory
     const auto gone = schedule_fused(s.p, fuse_bytes, slow_network(), s.options, monitor);
     EXPECT_TRUE(gone.ok());
     s.run(kPlanMemory);
@@ -443,7 +446,7 @@ TEST(FuseCollectives, OnlyWhatMemoryPermits) {
   EXPECT_EQ(fused, plain);
 }
 
-// w[8] gathered along the inner mesh dim y, then along x.
+// w[8] is gathered along the inner mesh dim y, then along x.
 struct Chain {
   Sketch s;
   ValueId w, inner, outer;
@@ -462,7 +465,7 @@ struct Chain {
 };
 
 TEST(GatherChains, BecomeOneGatherInShardOrder) {
-  for (const double us : {6.0, 100.0}) {  // never dearer than the chain
+  for (const double us : {6.0, 100.0}) {  // not more expensive than the chain
     Chain c;
     EXPECT_EQ(c.fuse(us), 1u);
     c.s.run(kDeadSteps);
@@ -476,7 +479,7 @@ TEST(GatherChains, BecomeOneGatherInShardOrder) {
 }
 
 TEST(GatherChains, LeaveABlockWhereTheFirstGatherIsReadToo) {
-  for (const double copy_us : {0.8, 0.9}) {  // of the 8 µs of the chain
+  for (const double copy_us : {0.8, 0.9}) {  // the chain takes 8 µs
     Chain c;
     c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
     if (copy_us > 0.8) {
@@ -495,8 +498,8 @@ TEST(GatherChains, LeaveABlockWhereTheFirstGatherIsReadToo) {
   }
 }
 
-// Three gathers, of which each result but the last is read elsewhere too: one gather, and a block
-// of it for each reader of the others.
+// Three gathers, where each result but the last has another reader too. They become one gather, and
+// each of these readers gets a block of its result.
 TEST(GatherChains, LeaveABlockForEachOfSeveral) {
   Chain c;
   c.s.p.mesh.push_back({"z", 2});
@@ -513,7 +516,7 @@ TEST(GatherChains, LeaveABlockForEachOfSeveral) {
   EXPECT_EQ(c.s.p.values[c.s.p.steps[2].outputs[0]].storage, c.s.p.values[c.inner].storage);
 }
 
-// The whole would be held until the backward pass.
+// The whole result would be held until the backward pass.
 TEST(GatherChains, StayWhereTheSecondGatherIsInTheBackwardPass) {
   Chain c;
   c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
@@ -521,7 +524,7 @@ TEST(GatherChains, StayWhereTheSecondGatherIsInTheBackwardPass) {
   EXPECT_EQ(c.fuse(100), 0u);
 }
 
-// Both read the first gather's result: one of them becomes the one gather.
+// Both gathers read the result of the first one. One of them becomes the single gather.
 TEST(GatherChains, TwoGathersOfOneResult) {
   Chain c;
   const ValueId again = c.s.step("all_gather", {c.inner}, {4, 2, 8}, 5);
@@ -531,8 +534,9 @@ TEST(GatherChains, TwoGathersOfOneResult) {
   EXPECT_EQ(c.s.kernels(), (Names{"all_gather", "local_slice", "exp", "all_gather", "neg"}));
 }
 
-// The parameter is updated in place: before the second gather it may not lose the value that the
-// first one took; after it, or before both, the update does not matter.
+// The parameter is updated in place. If the update comes between the two gathers, the merged gather
+// must still use the old value, as the first gather did. An update after both or before both does
+// not matter.
 TEST(GatherChains, TakeTheValueThatTheFirstGatherTook) {
   for (const size_t at : {0, 1, 2}) {
     Chain c;
@@ -563,7 +567,7 @@ TEST(PlanMemory, KeepsWhatTheOtherStreamStillReads) {
   const ValueId x = s.input({64});
   const ValueId a = s.step("relu", {x}, {4, 16}, 10);
   const ValueId r = s.step("reduce_scatter", {a}, {16}, 100);
-  const ValueId b = s.step("exp", {x}, {4, 16}, 10);  // must not take the place of `a`
+  const ValueId b = s.step("exp", {x}, {4, 16}, 10);  // must not reuse the memory of `a`
   s.output(s.step("stack", {b, r}, {80}, 10));
   s.run(kScheduleCollectives);
   s.run(kPlanMemory);
@@ -571,7 +575,8 @@ TEST(PlanMemory, KeepsWhatTheOtherStreamStillReads) {
   EXPECT_NE(place(a), place(b));
 }
 
-// By size, b lies above a, c where a was, and d, for which two units are left there, on top.
+// By size, b would be placed above a, c in the place of a, and d on top, because only two units are
+// left in that place.
 TEST(PlanMemory, FillsTheFullestStepWithoutGaps) {
   constexpr int64_t kUnit = 64;
   Sketch s;

@@ -1,5 +1,5 @@
-// What groups compute again in place of reading it. That this gives the same bits:
-// unit/runtime/fusion_test.cc, unit/e2e.
+// What groups recompute instead of reading it. unit/runtime/fusion_test.cc and unit/e2e check that
+// this gives the same bits.
 #include "sketch.h"
 
 namespace shw {
@@ -10,8 +10,8 @@ using Names = std::vector<std::string>;
 
 const Dims kRepeatedDims{128, 256};
 
-// exp and neg before a product of their result; what `behind` does with neg's and the product's
-// result behind it.
+// exp and neg, and then a product of the absolute value of neg's result. The tests add steps that
+// read the results of neg and of the product.
 struct TwoGroups {
   Sketch s;
   ValueId x, e, n, product;
@@ -44,7 +44,7 @@ TEST(RepeatInGroups, AGroupComputesAgainWhatItCanFromWhatIsKept) {
 }
 
 TEST(RepeatInGroups, WhatTakesAsManyBytesIsRead) {
-  TwoGroups t;  // neg is read by a product, and so is written in any case
+  TwoGroups t;  // a product reads neg's result, so it is written anyway
   Sketch& s = t.s;
   const ValueId again = s.step("mm", {t.n, t.product}, kRepeatedDims);
   s.output(s.step("exp", {s.step("add", {t.n, again}, kRepeatedDims)}, kRepeatedDims));
@@ -52,7 +52,7 @@ TEST(RepeatInGroups, WhatTakesAsManyBytesIsRead) {
   EXPECT_EQ(s.run(kRepeatInGroups), 0u);
 }
 
-// The group has it from memory.
+// The group reads the result of the reduction from memory.
 TEST(RepeatInGroups, AReductionIsNotRepeated) {
   Sketch s;
   const ValueId w = s.input({256, 256});
@@ -70,7 +70,7 @@ TEST(RepeatInGroups, AReductionIsNotRepeated) {
   EXPECT_EQ(s.p.steps[6].inputs, s.p.steps[3].inputs);
 }
 
-// exp and its sums over rows, and their quotient before and behind a product.
+// exp, its sums over rows, and their quotient, both before and after a product.
 struct TwoSoftmaxes {
   Sketch s;
   explicit TwoSoftmaxes(const Dims& shape) {
@@ -105,7 +105,7 @@ TEST(RepeatInGroups, NotIfItTakesMoreThanASmallShare) {
   EXPECT_EQ(kind_of(t.s.p, t.s.p.steps[2]), StorageKind::kGroup);
 }
 
-// A one-hot row is its index.
+// A one-hot row can be computed from its index.
 TEST(RepeatInGroups, AScatterIsRepeatedFromItsIndex) {
   Sketch s;
   const ValueId w = s.input({256, 256}), index = s.input({128, 1});

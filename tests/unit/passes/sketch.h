@@ -1,4 +1,4 @@
-// A program under construction on a mesh of 4: every step makes one f32 tensor of its own.
+// Builds a program on a mesh of 4 ranks. Every step makes one new f32 tensor.
 #pragma once
 #include <gtest/gtest.h>
 

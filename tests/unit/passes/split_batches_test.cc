@@ -9,7 +9,8 @@ namespace {
 using Sketch = testing::TensorSketch;
 using Names = std::vector<std::string>;
 
-// On 4 ranks: two sequences of 4·3 rows, of which each rank has 3, each of 8 elements.
+// On 4 ranks: two sequences of 4·3 rows with 8 elements each. Every rank has 3 rows of each
+// sequence.
 constexpr int64_t kBatch = 2, kRanks = 4, kRows = 3, kDepth = 8, kColumns = 5;
 
 FusePrices prices(double collective_us) {
@@ -17,7 +18,7 @@ FusePrices prices(double collective_us) {
           [](int64_t) { return 0.0; }};
 }
 
-// x is gathered along its sequence, and multiplied by w.
+// x is gathered along its sequence dim and multiplied by w.
 struct Gathered {
   Sketch s;
   ValueId x, gathered, whole, y;
@@ -37,7 +38,8 @@ struct Gathered {
       s.output(s.step("exp", {y}, {kBatch * kRanks * kRows, kColumns}));
     }
   }
-  // Other dims of the same bytes; `swapped`: the first two dims lie the other way round.
+  // A view with other dims and the same bytes. `swapped`: the first two dims are exchanged in
+  // memory.
   ValueId view(ValueId of, Dims shape, bool swapped = false) {
     ProgramValue v = s.p.values[of];
     v.type = row_major(Dtype::kF32, shape);
@@ -97,7 +99,8 @@ TEST(SplitBatches, AllSequencesComeBeforeWhatMakesMoreThanItReads) {
   }
 }
 
-// Windows of one storage: the product of one sequence needs what the gather of that one wrote.
+// The products read windows of one storage. The product of a sequence needs only what the gather of
+// that sequence wrote.
 TEST(SplitBatches, AProductRunsBesideTheGatherOfTheNextSequence) {
   Gathered g;
   g.split(7);
@@ -133,7 +136,7 @@ TEST(SplitBatches, AProductStaysWhereItsPartsTakeLonger) {
   EXPECT_TRUE(verify(g.s.p, false).ok());
 }
 
-// x · w is summed over the ranks, and each keeps its rows.
+// x · w is summed over the ranks, and each rank keeps its rows.
 TEST(SplitBatches, AProductAndItsScatterGoSequenceBySequence) {
   Gathered g;
   Program& p = g.s.p;

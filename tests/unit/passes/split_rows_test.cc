@@ -9,7 +9,7 @@ namespace {
 using Sketch = testing::TensorSketch;
 using Names = std::vector<std::string>;
 
-// On 4 ranks, each of which has 8 rows.
+// On 4 ranks with 8 rows each.
 constexpr int64_t kHolders = 4, kOwnRows = 8, kWidth = 8, kResults = 5;
 
 FusePrices prices_of(double collective_us, double copy_us = 0) {
@@ -17,7 +17,7 @@ FusePrices prices_of(double collective_us, double copy_us = 0) {
           [=](int64_t) { return copy_us; }};
 }
 
-// x is gathered and multiplied by w; `reads_all`: and something reads all of it.
+// x is gathered and multiplied by w. `reads_all`: another step reads all of the gathered tensor.
 struct GatheredRows {
   Sketch s;
   ValueId x, gathered, y;
@@ -42,7 +42,7 @@ struct GatheredRows {
 
 TEST(SplitRows, AGatherAndItsProductGoPartByPart) {
   GatheredRows g;
-  // Four parts would save no more.
+  // Four parts would not save more time than two.
   EXPECT_EQ(g.split(prices_of(6)), 1u);
   Names names = {"relu", "all_gather", "all_gather"};
   names.insert(names.end(), 8, "mm");
@@ -99,7 +99,7 @@ TEST(SplitRows, OnlyWhereThatSavesTime) {
   EXPECT_EQ(dear_products.split(prices_of(6, 5.5)), 0u) << "eight times that is more than 40";
 }
 
-// x · w is summed over the ranks, and each keeps its rows.
+// x · w is summed over the ranks, and each rank keeps its rows.
 struct ScatteredRows {
   Sketch s;
   ValueId x, z;
@@ -132,7 +132,7 @@ TEST(SplitRows, AProductAndItsScatterGoPartByPart) {
   EXPECT_EQ(simulate(p, p.entries[0]).total_us, 40 + 6 + 1);
 }
 
-// A step with several results, the first of which nobody uses, is no product.
+// A step with several results, the first of which is unused, is not a product.
 TEST(SplitRows, NotWhatNoProductMakes) {
   ScatteredRows g;
   ProgramStep& step = g.s.p.steps[0];
@@ -146,7 +146,7 @@ TEST(SplitRows, ASmallProgramStaysAsItIsWhereItsStepDoesNotBecomeShorter) {
   for (const bool hidden : {false, true}) {
     SCOPED_TRACE(hidden);
     GatheredRows g;
-    if (hidden) {  // the gather runs beside a long product anyway
+    if (hidden) {  // a long product hides the gather anyway
       g.s.output(g.s.step("mm", {g.s.input({8, 8}), g.s.input({8, 8})}, {8, 8}, 100));
       std::vector<ProgramStep>& steps = g.s.p.steps;
       std::rotate(steps.begin() + 2, steps.end() - 1, steps.end());

@@ -1,4 +1,4 @@
-// Layouts of inputs and outputs: one for all, one for each, or left to the planner.
+// Layouts of inputs and outputs: stated for all of them, stated for each, or left to the planner.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -38,7 +38,7 @@ class Boundary : public ::testing::Test {
 
   Result<Compiled> planned() { return testing::compile_packed(graph_, options_, monitor_); }
 
-  // By name: "input.0" → "S(0)R".
+  // Layouts by name: "input.0" → "S(0)R".
   std::map<std::string, std::string> layouts() {
     const auto compiled = planned();
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
@@ -85,7 +85,7 @@ TEST_F(Boundary, TheLastThatMatchesCounts) {
   EXPECT_EQ(l.at("tangent.0"), "RR");
 }
 
-// An entry that is free costs what it costs if nothing was ever said of it.
+// An entry that is explicitly free costs the same as one that was never mentioned.
 TEST_F(Boundary, AnEntryCanBeFree) {
   options_.inputs = {{"input.0", "RS(1)"}};
   const auto wanted = layouts();
@@ -146,10 +146,10 @@ TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
   const auto free = testing::compile_packed(**model, freed, monitor_);
   ASSERT_TRUE(free.ok()) << free.status().message();
   EXPECT_EQ(free->plan.summary.objective_us, left_out->plan.summary.objective_us);
-  EXPECT_FALSE(testing::compile_packed(**model, options_, monitor_).ok());  // as it was
+  EXPECT_FALSE(testing::compile_packed(**model, options_, monitor_).ok());  // unchanged
 }
 
-// As with pins, a parameter that is told how to lie is no longer a matter of the budget.
+// As with pins, a parameter with a stated layout does not count in the budget.
 TEST_F(Boundary, ParametersThatAreNamedDoNotCountInTheBudget) {
   options_.parameter_budget.kind = ParameterBudget::Kind::kSmallest;
   options_.inputs = {{"param.w", "RR"}};

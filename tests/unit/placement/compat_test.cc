@@ -1,6 +1,6 @@
-// The whole problem of a graph under `compat` rules against the one that the reference built:
-// strategy sets, costs of nodes and edges, and the cost of its own answer. Files:
-// tests/data/problems; more with SHW_PROBLEMS=DIR.
+// Compares the whole problem of a graph under `compat` rules with the problem that the reference
+// built: strategy sets, costs of nodes and edges, and the cost of the reference's own answer. The
+// files are in tests/data/problems; SHW_PROBLEMS=DIR adds more.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::vector<std::string> files() {
   return list;
 }
 
-// Without the absent operands, which the reference does not count.
+// Removes absent operands, which the reference does not count.
 std::string without_none(std::string s) {
   for (const char* gone : {", none", "none, "})
     for (size_t at; (at = s.find(gone)) < s.find(" -> ");) s.erase(at, 6);
@@ -89,8 +89,8 @@ TEST_P(Compat, ProblemIsTheReferences) {
   }
   const auto priced = price_choice(want.graph, *strategies, pricer, want.chosen);
   ASSERT_TRUE(priced.ok());
-  // The reference leaves a second use of one value by one node untied: its answer may cost less
-  // than it admits, never more.
+  // If a node uses one value twice, the reference leaves the second use untied. So the cost that it
+  // states may be too high, but never too low.
   EXPECT_TRUE(same(priced->objective_us, want.objective))
       << priced->objective_us << " want " << want.objective;
   RecordProperty("entries", static_cast<int>(entries));

@@ -1,4 +1,4 @@
-// What ops ask of a device, in the terms in which kernels are measured.
+// The work of ops, in the terms in which kernels are measured.
 #include "placement/kernel_work.h"
 
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ TEST(KernelWork, RowsAreWhatAllOperandsWalkAlike) {
               {100000, cost::KernelTimes::kLongRow, 0});
 }
 
-// Rows that are added to one another are added as vectors, many at a time.
+// Rows that are added to one another are added as vectors, many elements at a time.
 TEST(KernelWork, SumsOverLeadingDimsAreAnotherKernel) {
   Attrs attrs;
   const auto sum = [&](OptionalType x, std::vector<int64_t> dims, OptionalType out) {
@@ -154,8 +154,8 @@ TEST(KernelWork, SumsOverLeadingDimsAreAnotherKernel) {
   expect_work(sum(turned, {-1}, f32({8})), "sum.columns", {48, 8, 0});
 }
 
-// An index for each of the first dims finds what the dims behind them hold: one element, if it
-// names all of them.
+// An index for each of the leading dims selects what the remaining dims hold. If it covers all
+// dims, this is a single element.
 TEST(KernelWork, LookUpsFindWhatIsBehindTheirDims) {
   const OptionalType table = f32({6, 4, 8}), places = row_major(Dtype::kI64, {5});
   Attrs attrs;

@@ -1,4 +1,4 @@
-// A model for tests of memory: optimizer state counts, and no budget but memory's.
+// Models for tests of memory: optimizer state counts, and memory is the only budget.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace shw {
 
-// Null, and a failure, if there is none.
+// Returns null and reports a test failure if there is no such model.
 inline std::unique_ptr<const PreparedModel> model_for(const std::vector<uint8_t>& graph,
                                                       const std::string& mesh,
                                                       double optimizer_factor,
@@ -28,7 +28,7 @@ inline std::unique_ptr<const PreparedModel> model_for(const std::vector<uint8_t>
   return model.ok() ? std::move(*model) : nullptr;
 }
 
-// Under the constraints of its options.
+// The model under the constraints that its own options state.
 inline ConstrainedModel asked(const PreparedModel& model) {
   Monitor monitor;
   auto constrained = ConstrainedModel::create(model, model.options(), monitor);

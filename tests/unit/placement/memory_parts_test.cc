@@ -1,4 +1,5 @@
-// What the bytes at a point are of: all of them, at every point, under the right name.
+// The bytes held at each point are split into named parts: the parts must be complete and carry the
+// right names.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,8 +15,9 @@
 namespace shw {
 namespace {
 
-// Two halves. The backward half reads %m, by a view of it, and %x; %e only the forward half does.
-// %w is returned as it is – by an alias that the rewrites make –, its gradient through a view.
+// A graph with two halves. The backward half reads %m (through a view) and %x. Only the forward
+// half reads %e. %w is returned unchanged, through an alias that the rewrites add. Its gradient is
+// returned through a view.
 constexpr const char* kHalves = R"(
 input input.0: %x : f32[8,16]
 input buffer.b: %b : f32[16]

@@ -1,5 +1,6 @@
-// What a rank holds, against a count from the graph alone that shares no code with the model: point
-// by point, tensor by tensor, whether anyone still reads it.
+// Compares the memory that a rank holds with an independent count that shares no code with the
+// model. The count uses the graph alone and checks at each point, for each tensor, whether anyone
+// still reads it.
 #include "placement/memory.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +19,9 @@
 namespace shw {
 namespace {
 
-// What a program holds while each node's last step runs, storage by storage: its copies as planned,
-// no pass has touched it. Shares no code with the model, nor with the passes.
+// What a program holds while the last step of each node runs, storage by storage. The program has
+// its copies as planned, and no pass has changed it. This count shares no code with the model or
+// the passes.
 class Recount {
  public:
   Recount(const PreparedModel& model, const Program& program, double optimizer_factor)
@@ -42,7 +44,7 @@ class Recount {
       for (uint32_t s = 0; s < first.size(); ++s)
         if (p_.storages[StorageId{s}].kind == StorageKind::kArena && first[s] <= i && i <= last[s])
           bytes += static_cast<double>(p_.storages[StorageId{s}].bytes);
-      at_[p_.steps[i].node] = bytes;  // the last step's stays
+      at_[p_.steps[i].node] = bytes;  // the last step's value stays
       runs_[p_.steps[i].node] = true;
       peak_ = std::max(peak_, bytes);
     }
@@ -58,8 +60,8 @@ class Recount {
   double peak_ = 0;
 };
 
-// Every kind of storage: a tuple of which one element is not read, views of views, an input that is
-// returned, a value that is returned twice.
+// Every kind of storage: a tuple with an unread element, views of views, an input that is returned,
+// and a value that is returned twice.
 constexpr const char* kKinds = R"(
 input input.0: %x : f32[256,64]
 input param.w: %w : f32[64,64]
@@ -97,8 +99,8 @@ std::unique_ptr<const PreparedModel> model_for(const std::string& name, const st
 
 struct LimitCase {
   const char *graph, *mesh;
-  double limit;          // as a share of the peak without
-  uint32_t least_equal;  // of 100 nodes, those with as many bytes in both
+  double limit;          // as a share of the peak without a limit
+  uint32_t least_equal;  // percent of nodes with equal bytes in both counts
 };
 
 class Memory : public ::testing::TestWithParam<LimitCase> {};
@@ -117,7 +119,7 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
     ASSERT_TRUE(placed.ok()) << placed.status().message();
   }
   const MovePrices prices = move_prices(model->collectives());
-  // As if it had been given so: its steps name its nodes.
+  // Treats the rewritten graph as the given one, so that steps refer to its nodes.
   const Graph given = *read_graph(write_graph(model->graph()));
   Redistributor redistributor(model->mesh(), prices);
   const auto program =
@@ -126,8 +128,8 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
   ASSERT_TRUE(program.ok()) << program.status().message();
   const Recount recount(*model, *program, factor);
   const std::vector<double> got = model->memory().bytes_at_points(placed->choice);
-  // What the model leaves out is small: a view that no window shows is a copy. What it has too much
-  // of: an operand that has been copied may be gone while the node runs.
+  // The model may differ slightly. It misses a view that no window can express, which is a copy. It
+  // counts too much if an operand has been copied: the operand may be gone while the node runs.
   uint32_t equal = 0, run = 0;
   for (uint32_t i = 0; i < got.size(); ++i) {
     if (!recount.runs(i)) continue;
@@ -152,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(static_cast<int>(100 * c.param.limit));
     });
 
-// With every copy a variable, a budget holds what the model counts.
+// With a variable for every copy, the budget's usage is what the model counts.
 TEST(MemoryBudget, HoldsThePeakOfThePlacement) {
   const auto model = model_for("block_1d8.graph.pre", "dp=2,tp=4", 2);
   ASSERT_NE(model, nullptr);
@@ -176,7 +178,8 @@ TEST(MemoryBudget, HoldsThePeakOfThePlacement) {
   }
 }
 
-// The oracle counts no copies: the test needs a machine on which the answers have none that count.
+// The oracle ignores copies. So the test needs a machine on which the answers have no copies that
+// count.
 TEST(MemoryLimit, GivesTheCheapestPlacementThatFits) {
   const auto model =
       model_for("kinds", "a=4", 1, R"({"name": "ring", "base": "h100", "nccl": null})");
@@ -187,7 +190,7 @@ TEST(MemoryLimit, GivesTheCheapestPlacementThatFits) {
   ASSERT_TRUE(free.ok()) << free.status().message();
   const auto lowest = lowest_peak(wanted, {}, monitor);
   ASSERT_TRUE(lowest.ok()) << lowest.status().message();
-  // The least is of what is planned, what was reached of programs.
+  // The least is a bound on planned bytes. The reached value is that of real programs.
   EXPECT_LE(lowest->least_bytes, lowest->reached_bytes);
   EXPECT_GE(lowest->least_bytes, 0.999 * lowest->reached_bytes);
   EXPECT_LT(lowest->reached_bytes, free->memory.peak_bytes);
@@ -221,7 +224,8 @@ TEST(MemoryLimit, ThatNothingFitsSaysWhichWouldDo) {
   EXPECT_EQ(placed.status().node_index(), model->graph().origin(lowest->at).v);
 }
 
-// Between what is known to be too little and what was reached, "no" would be too much said.
+// Between the bytes that are proven to be too little and the bytes that were reached, the solver
+// must not claim that nothing fits.
 TEST(MemoryLimit, SaysNoOnlyWhereThatIsProven) {
   const auto model = model_for("block_1d8.graph.pre", "dp=8,tp=8", 2);
   ASSERT_NE(model, nullptr);
@@ -236,20 +240,20 @@ TEST(MemoryLimit, SaysNoOnlyWhereThatIsProven) {
     return place(wanted, std::floor(limit), options, monitor).status().code();
   };
   EXPECT_EQ(code_within(0.9 * lowest->least_bytes), Code::kFailedPrecondition);
-  options.max_branch_nodes = 0;  // enough to refute what is far too little only
+  options.max_branch_nodes = 0;  // enough to refute only limits that are far too low
   EXPECT_EQ(code_within(lowest->reached_bytes - 1), Code::kResourceExhausted);
-  options.max_branch_nodes = 30;  // as when it was reached
+  options.max_branch_nodes = 30;  // the same as when that peak was reached
   EXPECT_EQ(code_within(lowest->reached_bytes), Code::kOk);
 }
 
-// Of all placements within the limit: not of the problems with less room that are solved on the
-// way.
+// A reported bound must hold for all placements within the limit. Problems with less room, which
+// are solved on the way, must not report theirs.
 TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
   const auto model = model_for("llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 1.5);
   ASSERT_NE(model, nullptr);
   Monitor monitor;
   const ConstrainedModel wanted = asked(*model);
-  constexpr double kLimit = 2'650'000'000;  // the program of the first that fits does not
+  constexpr double kLimit = 2'650'000'000;  // the program of the first placement does not fit
   solver::SolveOptions options;
   options.max_branch_nodes = 30;
   options.relative_gap = 2e-2;

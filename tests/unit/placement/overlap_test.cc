@@ -1,5 +1,5 @@
-// What hides behind compute: the reference's discount to its own figure, and that the bounded one
-// claims nothing that a schedule could not do.
+// Communication that is hidden behind compute. The reference's discount must give the reference's
+// own figure. The bounded discount must not claim more than a schedule can hide.
 #include "placement/overlap.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<uint8_t> graph_bytes(const nlohmann::json& json) {
   return write_graph(*graph);
 }
 
-// The same model with a larger batch: the sizes that contain the batch, wherever they stand.
+// The same model with a larger batch: replaces the sizes that contain the batch everywhere.
 void replace_sizes(const std::map<int64_t, int64_t>& sizes, nlohmann::json& value) {
   if (value.is_structured()) {
     for (auto& item : value) replace_sizes(sizes, item);
@@ -63,8 +63,8 @@ std::string names_of(const Graph& graph, const std::vector<bool>& nodes) {
 }
 
 TEST(Overlap, PrefetchReachesTheReferencesOptimum) {
-  // Its transformer block on 32 × 8 (transformer_block_2d_prefetch0): batch 256 where the graph has
-  // 64, so the same gradients.
+  // The reference's transformer block on 32 × 8 (transformer_block_2d_prefetch0). Its batch is 256
+  // where the graph has 64, so the gradients are the same.
   nlohmann::json json = json_of("block_1d8");
   for (auto& node : json["nodes"])
     for (const char* key : {"val", "args", "kwargs"})
@@ -89,14 +89,14 @@ TEST(Overlap, PrefetchReachesTheReferencesOptimum) {
   EXPECT_EQ(s.overlap, "prefetch");
   EXPECT_EQ(read_plan(free->bytes)->summary.overlap, "prefetch");
   EXPECT_NE(s.options_hash, plain->plan.summary.options_hash);
-  // At full price nothing is discounted.
+  // At full price there is no discount.
   options.overlap = {Overlap::kPrefetch, 1};
   EXPECT_NEAR(
       testing::compile_packed(graph_bytes(json), options, monitor)->plan.summary.objective_us,
       16601.508178456275, 1e-9 * 16601);
 }
 
-// A linear layer, forward and backward, and a second use of its weight.
+// A linear layer, forward and backward, with a second use of its weight.
 constexpr const char* kLayer = R"(
 input param.w: %w : f32[16,8]
 input param.b: %b : f32[8]
@@ -147,8 +147,8 @@ TEST(Overlap, BoundedGivesComputeToTheNextGatherAndTheLastReduction) {
   const auto hidden = [&](const char* consumer, size_t k) {
     return d.of(at(consumer), k).hidden_us;
   };
-  // Gathers, by use: b by xb (nothing runs before), w by y (xb runs), w by dx (y, dyt and dw run).
-  // Reductions: of dw (dx runs until the next gradient), of db (last runs).
+  // The gathers by use, and what can run meanwhile: b for xb (nothing), w for y (xb), w for dx (y,
+  // dyt and dw). The reductions: dw (dx runs until the next gradient), db (last runs).
   EXPECT_EQ(hidden("xb", 1), 0);
   EXPECT_EQ(hidden("y", 1), 0);
   EXPECT_EQ(hidden("wt", 0), 1) << "before the transpose, which is of this use only";
@@ -204,7 +204,7 @@ TEST_P(OverlapOf, BoundedLiesBetweenAllAndNothing) {
   const Placed most = optimum(*all), some = optimum(*bounded), least = optimum(*nothing);
   EXPECT_LT(some.objective_us, most.objective_us);
   EXPECT_GT(some.objective_us, least.objective_us);
-  // The same choice at full prices: what was hidden is at most the compute that there is.
+  // The same choice at full prices: the hidden time is at most the compute time.
   const auto full = all->price(some.choice);
   ASSERT_TRUE(full.ok());
   EXPECT_LT(full->objective_us - some.objective_us, some.total.compute_us);
@@ -212,10 +212,11 @@ TEST_P(OverlapOf, BoundedLiesBetweenAllAndNothing) {
   EXPECT_EQ(full->total.compute_us, some.total.compute_us);
 }
 
-// Runs the chosen plan with one compute and one network stream: everything blocks but the
-// discounted collectives, which run beside compute from the use before (or from where their value
-// is made) and must be done at their use (or when the next gradient is there). What they then have
-// left stalls.
+// Runs the chosen plan with one compute stream and one network stream. All communication blocks
+// compute, except for the discounted collectives, which run beside compute. A discounted gather may
+// start at the use of the previous gather and must end at its own use. A discounted reduction may
+// start where its value is made and must end when the next gradient is there. Any remaining time
+// stalls compute.
 TEST_P(OverlapOf, BoundedClaimsNoMoreThanAScheduleReaches) {
   const auto all = model({}), bounded = model({Overlap::kBounded, 0});
   const Placed placed = optimum(*bounded);
@@ -225,7 +226,7 @@ TEST_P(OverlapOf, BoundedClaimsNoMoreThanAScheduleReaches) {
   const UserTable users(graph);
 
   struct Transfer {
-    uint32_t at;  // where it must be done, or from where on it may run
+    uint32_t at;  // where it must end, or the earliest start
     double left, bytes;
   };
   std::vector<Transfer> gathers, reductions;
@@ -258,8 +259,8 @@ TEST_P(OverlapOf, BoundedClaimsNoMoreThanAScheduleReaches) {
   std::stable_sort(reductions.begin(), reductions.end(), by_place);
 
   double clock = 0;
-  size_t gather = 0, reduction = 0;  // the next one; the next one to begin
-  Transfer* running = nullptr;       // of the reductions
+  size_t gather = 0, reduction = 0;  // next to be due; next to begin
+  Transfer* running = nullptr;       // a reduction
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     for (; gather < gathers.size() && gathers[gather].at <= i; ++gather)
       clock += gathers[gather].left;
@@ -268,7 +269,7 @@ TEST_P(OverlapOf, BoundedClaimsNoMoreThanAScheduleReaches) {
     clock += us;
     Transfer* const ahead = gather < gathers.size() ? &gathers[gather] : nullptr;
     while (us > 1e-9 && ((ahead && ahead->left > 0) || (running && running->left > 0))) {
-      // Both at once share the network; one alone has all of it.
+      // Two transfers share the network. A single one has all of it.
       const double a = ahead && ahead->left > 0 ? ahead->bytes : 0;
       const double b = running && running->left > 0 ? running->bytes : 0;
       const double step = std::min(

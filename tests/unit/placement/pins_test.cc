@@ -1,4 +1,4 @@
-// Which nodes and which layouts users name, and what a plan makes of it.
+// How users name nodes and layouts, and what a plan does with it.
 #include "placement/pins.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(LayoutRule, AsksForAnOrderWhereOneIsWritten) {
   EXPECT_FALSE(allows("S(0)S(0)|1,0", "S(0)S(0)"));
 }
 
-// The layouts of a plan, "q: S(0)R" and so on, or what is wrong.
+// The layouts of a plan, such as "q: S(0)R", or the error.
 Result<std::vector<std::string>> planned(
     std::vector<std::pair<std::string, std::string>> pins,
     ParameterBudget::Kind budget = ParameterBudget::Kind::kNone,
@@ -139,7 +139,7 @@ TEST(Pins, SayWhyANodeCannot) {
       << bad.status().message();
 }
 
-// The message names those in conflict and no others: without any one of them there is a plan.
+// The message names the pins in conflict and no others. Without any one of them there is a plan.
 void expect_conflict(const std::vector<std::pair<std::string, std::string>>& pins,
                      const std::vector<size_t>& in_conflict, ParameterBudget::Kind budget) {
   const auto all = planned(pins, budget);
@@ -178,7 +178,8 @@ TEST(Conflicts, NameTheParameterBudgetToo) {
       << all.status().message();
 }
 
-// Each that the report names may be left out by that name, and then there is a plan.
+// Each constraint in the report can be left out by the name in the report, and then there is a
+// plan.
 TEST(Conflicts, EndWhenAnyOfThemIsLeftOutByItsName) {
   const std::vector<std::pair<std::string, std::string>> pins = {{"x", "RR"},
                                                                  {"param.wk", "!S(0)*;S(1)*"}};

@@ -16,7 +16,7 @@ double number(const json& j) {
   return j.is_null() ? std::numeric_limits<double>::infinity() : j.get<double>();
 }
 
-// "S0,R" → "S(0)R"; "P" of an embedding's rows stands for the mask partial.
+// "S0,R" → "S(0)R". "P" of an embedding's rows is the masked partial.
 std::string notation(const json& layout, const std::vector<bool>& masked) {
   if (layout.is_null()) return "none";
   std::string out;
@@ -76,7 +76,7 @@ std::vector<std::string> ReferenceProblem::strategies(NodeId n) const {
   const json& node = json_["nodes"][n.v];
   const json& table = json_["strat_tables"][node["strats"].get<size_t>()];
   const size_t slots =
-      node["inputs"].size();  // inputs and factories have a dummy slot, which we do not print
+      node["inputs"].size();  // the dummy slot of inputs and factories is not printed
   const bool embedding = graph.op(n) == OpKind::kEmbedding;
   std::vector<std::string> list;
   for (size_t s = 0; s < table["out"].size(); ++s) {
@@ -92,7 +92,7 @@ std::vector<std::string> ReferenceProblem::strategies(NodeId n) const {
     const json& out = table["out"][s];
     if (out.is_array()) {
       text += "(";
-      // cuDNN attention returns nine places, of which our tuple has 0, 1, 6, 7.
+      // cuDNN attention returns nine results, of which our tuple has numbers 0, 1, 6 and 7.
       const std::vector<size_t> cudnn = {0, 1, 6, 7};
       for (size_t k = 0; k < graph.results(n).size(); ++k) {
         const size_t place = out.size() == 9 ? cudnn[k] : k;

@@ -1,5 +1,5 @@
-// Saved placements bring the same plan back, alone or in part; what does not fit is refused by
-// name.
+// Saved placements reproduce the same plan, as a whole or in part. Placements that do not fit are
+// refused by name.
 #include "placement/saved_placements.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST_P(SavedPlacements, BringTheSamePlanBack) {
   EXPECT_NE(again->plan.summary.options_hash, plan->plan.summary.options_hash);
 }
 
-// What was pinned stays although the pin is gone, and a plan cannot be cheaper than the free one.
+// Pinned layouts stay although the pin is gone. The plan cannot be cheaper than the free one.
 TEST_P(SavedPlacements, HoldWithoutThePinsThatMadeThem) {
   const auto model = answers::testing::model_of(GetParam());
   CompileOptions options = answers::testing::options_of(GetParam());

@@ -1,4 +1,4 @@
-// Groups of fused steps: what verify() refuses, and that a file keeps them.
+// Groups of fused steps: what verify() refuses, and that a plan file preserves them.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,7 +12,7 @@ using testing::ProgramBuilder;
 
 TensorType f32(const Dims& shape) { return row_major(Dtype::kF32, shape); }
 
-// exp, neg and a copy of [8,16], in four slices of two rows.
+// exp, neg and a copy of [8,16], in four slices of two rows each.
 Plan grouped_plan() {
   ProgramBuilder b({{"a", 2}});
   const ValueId x = b.input("x", Dtype::kF32, {8, 16}, Layout{});
@@ -108,7 +108,7 @@ TEST(FusedGroups, StepsRunInSlices) {
          p.steps[1].attrs.set(AttrKey::kDim, int64_t{1});
        },
        "step 1 does not run"},
-      // The result of exp, read the other way round: a slice needs all rows.
+      // exp's result is read transposed, so a slice needs all rows.
       {"turned",
        [&](Program& p) {
          const ValueId e = p.steps[1].inputs[0];
@@ -120,8 +120,8 @@ TEST(FusedGroups, StepsRunInSlices) {
   expect_refused(damages);
 }
 
-// The result of the last step lies a row behind what the first one reads: a slice overwrites what
-// the next slice has yet to read.
+// The last step's result is placed one row after the data that the first step reads. So a slice
+// overwrites what the next slice has yet to read.
 TEST(FusedGroups, MemoryIsUsedAgainWithinASliceOnly) {
   ProgramBuilder b({{"a", 1}});
   const ValueId x = b.input("x", Dtype::kF32, {8, 64}, Layout{});
@@ -136,14 +136,14 @@ TEST(FusedGroups, MemoryIsUsedAgainWithinASliceOnly) {
     p.storages[p.values[d].storage].offset_bytes = offset;
     return verify(p, true);
   };
-  EXPECT_TRUE(lay_at(0).ok()) << lay_at(0).message();  // where `a` lies
+  EXPECT_TRUE(lay_at(0).ok()) << lay_at(0).message();  // where `a` is placed
   EXPECT_NE(lay_at(256).message().find("a slice of step 2 touches bytes of other slices"),
             std::string::npos);
   p.fused_groups.clear();
   EXPECT_TRUE(lay_at(256).ok()) << lay_at(256).message();
 }
 
-// exp's result, with memory of the group alone.
+// exp's result is placed in memory that only the group uses.
 Program with_group_memory() {
   Program p = grouped_plan().program;
   ProgramStorage& s = p.storages[p.values[p.steps[0].outputs[0]].storage];

@@ -1,4 +1,5 @@
-// The tree of modules: paths as frameworks write them, sums, and what is told once.
+// The tree of modules: module paths as frameworks write them, their sums, and equal modules that
+// are listed once.
 #include "plan/module_tree.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,7 @@ TEST(ModuleTree, SumsUpAndTellsLikeModulesOnce) {
   EXPECT_EQ(blocks.modules[0].compute_us, 14);
   EXPECT_EQ(blocks.modules[0].modules[0].name, "fc");
   EXPECT_EQ(blocks.modules[0].modules[0].comm_us, 60);
-  EXPECT_EQ(blocks.modules[1].name, "3.other");  // one thing in a row has one line
+  EXPECT_EQ(blocks.modules[1].name, "3.other");  // a single module: one line
 }
 
 TEST(ModuleTree, OfADeepPathEndsSomewhere) {

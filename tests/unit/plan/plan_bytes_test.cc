@@ -15,7 +15,8 @@ namespace {
 using testing::sample_plan;
 using Bytes = std::vector<uint8_t>;
 
-// After changing something on purpose: what gets past the checksum must be found by later checks.
+// Recomputes the checksum after a deliberate change. Later checks must then find damage that the
+// checksum no longer reveals.
 Bytes with_checksum(Bytes bytes) {
   const uint64_t hash = hash_bytes(bytes.data(), bytes.size() - 8);
   std::memcpy(bytes.data() + bytes.size() - 8, &hash, 8);
@@ -90,7 +91,7 @@ TEST(PlanBytes, AnotherFormatVersionSaysBothSides) {
   EXPECT_NE(plan.status().message().find("reads version 1"), std::string::npos);
 }
 
-// Before the memory pass a storage has no place: such a program is not for the executor.
+// Before the memory pass storages have no offsets: the executor must refuse such a program.
 TEST(PlanBytes, AProgramWithoutItsMemoryPlanIsRefused) {
   Plan plan = sample_plan();
   for (ProgramStorage& s : plan.program.storages) s.offset_bytes = -1;
@@ -122,8 +123,8 @@ TEST(PlanBytes, AreReadAtAnyAlignment) {
   }
 }
 
-// With the checksum made good every single-byte change must still end in a status or in a plan that
-// is sound, never in a crash.
+// With a corrected checksum, every change of a single byte must still give a status or a valid
+// plan, never a crash.
 TEST(PlanBytes, SurvivesEveryByteBehindTheChecksum) {
   const Bytes bytes = write_plan(sample_plan());
   size_t refused = 0;
@@ -141,12 +142,12 @@ TEST(PlanBytes, SurvivesEveryByteBehindTheChecksum) {
   EXPECT_GT(refused, bytes.size());
 }
 
-// Plans of released versions stay readable (capi/ABI.md, rule 28).
-// --gtest_also_run_disabled_tests writes the sample anew, when the format or the version changes on
-// purpose. The other plan comes from the tool: `import examples/data/llama_tiny…`, `plan --mesh
-// dp=2,tp=4 --strip-graph`; for the one with host memory also `--hardware '{"name": "linked",
-// "base": "h100", "device": {"host_bytes_per_s": 1e12, "launch_us": 0.001}}' --recompute auto
-// --memory 640KiB --host-memory 1GB`.
+// Plans of released versions stay readable (capi/ABI.md, rule 28). When the format or the version
+// changes on purpose, run this test with --gtest_also_run_disabled_tests to write the sample again.
+// The tool makes the other plan: `import examples/data/llama_tiny…`, `plan --mesh dp=2,tp=4
+// --strip-graph`. For the plan with host memory, add `--hardware '{"name": "linked", "base":
+// "h100", "device": {"host_bytes_per_s": 1e12, "launch_us": 0.001}}' --recompute auto --memory
+// 640KiB --host-memory 1GB`.
 TEST(PlanBytes, DISABLED_WritesTheSample) {
   const Bytes bytes = write_plan(sample_plan());
   std::ofstream(std::filesystem::path(SHW_TEST_DATA) / "plans/v1/sample.swplan", std::ios::binary)

@@ -1,4 +1,4 @@
-// A small program with one of everything, sound and planned: y = relu(gather(x)) · w, and the sum
+// A small valid program with one of everything, and its plan: y = relu(gather(x)) · w, and the sum
 // of the gradient over the mesh.
 #pragma once
 #include "plan/plan.h"

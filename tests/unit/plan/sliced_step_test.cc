@@ -1,4 +1,4 @@
-// Which look-ups run in slices, and what their slices are told.
+// Which look-ups can run in slices, and the attributes of their slices.
 #include "plan/sliced_step.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ TEST(SlicedStep, ALookUpAtOnePlaceOfEachLineRunsInSlices) {
   EXPECT_EQ(sliced->inputs[0].type.shape, (Dims{4, 16}));
   EXPECT_EQ(sliced->inputs[1].type.shape, (Dims{4, 1}));
   EXPECT_EQ(sliced->outputs[0].type.shape, (Dims{4, 16}));
-  // What is read for it is no shape for loops: a group of gathers alone would walk all of it.
+  // The shape that a gather reads is not its loop shape: a group of gathers alone would otherwise
+  // run over all of it.
   LookUp gather;
   gather.kernel = "gather";
   gather.result = gather.index;
@@ -69,7 +70,7 @@ TEST(SlicedStep, OtherLookUpsDoNot) {
   };
   const auto each = [](LookUp& l, const Dims& shape) { l.index = l.source = shape; };
   EXPECT_FALSE(other([&](LookUp& l) { each(l, {8, 4, 2}); }));  // several places of a line
-  EXPECT_FALSE(other([&](LookUp& l) { each(l, {8, 2, 1}); }));  // not of each line
+  EXPECT_FALSE(other([&](LookUp& l) { each(l, {8, 2, 1}); }));  // not one for each line
   EXPECT_FALSE(other([](LookUp& l) { l.source = {8, 4, 16}; }));
   EXPECT_FALSE(other([](LookUp& l) { l.result = {8, 4, 1}; }));
   EXPECT_FALSE(other([](LookUp& l) { l.kernel = "scatter_add"; }));
@@ -79,7 +80,8 @@ TEST(SlicedStep, OtherLookUpsDoNot) {
   EXPECT_FALSE(LookUp(-4).runs());
 }
 
-// Of a piece of [8,4,32] whose rows and columns are cut, a slice has columns alone.
+// The step works on a piece of [8,4,32] that is cut by rows and by columns. A slice is cut by
+// columns only.
 TEST(SlicedStep, ASliceKnowsWhereItsLastDimsLie) {
   LookUp of;
   of.attrs.set(AttrKey::kSize, std::vector<int64_t>{16, 4, 32});

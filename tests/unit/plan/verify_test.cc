@@ -158,7 +158,7 @@ TEST(Verify, RefusesWhatIsNotSound) {
   }
 }
 
-// The sample as the bucket n=8 of an entry; input.0 is [n,2*n-8].
+// The sample program as the bucket n=8 of an entry. input.0 is [n,2*n-8].
 Program sample_bucket() {
   Program p = sample_program();
   p.symbols = {{"n", 4, 64, 4, 4}, {"other", 1, 2, 1, 1}};
@@ -205,10 +205,12 @@ TEST(Verify, RefusesBucketsThatAreNotSound) {
   }
 }
 
-// Bytes go to another storage while the communication stream may still be reading them.
+// A storage's bytes are given to another storage while the communication stream may still be
+// reading them.
 TEST(Verify, SeesAcrossStreams) {
   Program p = sample_program();
-  // A step after the all-reduce that takes the place of its operand without waiting for it.
+  // This step comes after the all-reduce. It overwrites the all-reduce's operand without waiting
+  // for it.
   const StorageId s = p.storages.push_back({128, StorageKind::kArena, UINT32_MAX, 0});
   const ValueId v = p.values.push_back({row_major(Dtype::kF32, {8, 4}), s, 0});
   ProgramStep late;
@@ -228,7 +230,8 @@ TEST(Verify, SeesAcrossStreams) {
   EXPECT_TRUE(verify(p, true).ok());
 }
 
-// `later` is made of `early`, and the output of `later`. `early` may lie in the output's memory.
+// `later` is computed from `early`, and the output from `later`. `early` may be placed in the
+// output's memory.
 struct Lent {
   Lent() {
     p.mesh = {{"x", 2}};
@@ -300,12 +303,13 @@ TEST(VerifyLent, ScratchLiesWithinAnOutputOfItsEntry) {
     nowhere.of(nowhere.early).port = port;
     nowhere.expect_refused("storage 1: it is in the memory of an output that does not exist");
   }
-  Lent other;  // the output is another entry's
+  Lent other;  // the output belongs to another entry
   other.p.entries = {Lent::entry({PortId{0}}, {}, 0, 2), Lent::entry({}, {PortId{1}}, 2, 1)};
   other.expect_refused("it uses port 'output', which the entry does not have");
 }
 
-// Two streams write halves of an output, and only one of them waits for the scratch in it.
+// Two streams each write one half of an output, and only one of them waits for the scratch in its
+// memory.
 TEST(VerifyLent, EveryWriterWaitsForTheScratch) {
   Lent t;
   t.p.streams.push_back({StreamKind::kCommunication, {}});
@@ -326,8 +330,8 @@ TEST(VerifyLent, EveryWriterWaitsForTheScratch) {
   EXPECT_TRUE(verify(t.p, true).ok()) << verify(t.p, true).message();
 }
 
-// The members of a group meet in the order of their steps: two that may run at once could meet
-// crosswise, each rank in another one.
+// The members of a group meet in the order of their steps. If two collectives of a group could run
+// at the same time, each rank might enter a different one first.
 TEST(Verify, OrdersTheCollectivesOfAGroup) {
   Program p = sample_program();
   p.steps[3].collective.axes = {1};
@@ -357,7 +361,7 @@ TEST(Verify, OrdersTheCollectivesOfAGroup) {
   EXPECT_TRUE(verify(p, true).ok()) << verify(p, true).message();
 }
 
-// What relu makes waits in host memory until einsum reads it.
+// relu's result waits in host memory until einsum reads it.
 Program with_host_memory() {
   Program p = sample_program();
   const ValueId positive = p.steps[1].outputs[0];
@@ -453,7 +457,7 @@ TEST(Verify, CopiesAloneTouchHostMemory) {
   }
 }
 
-// Bytes of host memory serve one storage after another, but not two at a time.
+// The same bytes of host memory may hold one storage after another, but not two at a time.
 TEST(Verify, HostMemoryIsUsedAgainOnlyWhereItIsFree) {
   Program p = with_host_memory();
   const ProgramStep to = p.steps[2], from = p.steps[3];
@@ -483,7 +487,8 @@ TEST(Verify, HostMemoryIsUsedAgainOnlyWhereItIsFree) {
       << twice(3).message();
 }
 
-// A session's part of host memory is used once: entries leave there what others find.
+// The host memory of a session is not reused, because entries leave values there that other entries
+// read.
 TEST(Verify, SessionsInHostMemoryKeepEachStorage) {
   Program p = with_host_memory();
   ProgramStorage& host = p.storages[p.values[p.steps[2].outputs[0]].storage];
@@ -515,7 +520,7 @@ TEST(Program, LinksHaveStreamsOfTheirOwn) {
   EXPECT_EQ(p.streams.size(), 4u);
 }
 
-// They number the same ranks, and use the same links.
+// Both groups number the same ranks and use the same links.
 TEST(Program, OrdersOfTheSameMeshDimsHaveOneStream) {
   Program p;
   EXPECT_EQ(communication_stream(p, {1, 0}), 1);
@@ -527,7 +532,7 @@ TEST(Program, OrdersOfTheSameMeshDimsHaveOneStream) {
 TEST(HappensBefore, KnowsStreamsAndEvents) {
   const HappensBefore order(sample_program());
   EXPECT_TRUE(order.before(0, 1));  // by its event
-  EXPECT_TRUE(order.before(0, 2));  // and so does what follows in the stream
+  EXPECT_TRUE(order.before(0, 2));  // and so is what follows in the stream
   EXPECT_TRUE(order.before(2, 3));  // by its event
   EXPECT_TRUE(order.before(1, 3));  // through the step before it
   EXPECT_FALSE(order.before(3, 2));

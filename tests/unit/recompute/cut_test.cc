@@ -17,7 +17,8 @@ ProgramStep& backward(ProgramStep& step) {
   return step;
 }
 
-// What a choice of repeated steps costs: the bytes that must be kept for it, and their prices.
+// The cost of a choice of repeated steps: the bytes that must be kept for it, plus the prices of
+// the steps.
 int64_t cost_of(const Joint& joint, const std::vector<StepRule>& rules,
                 const std::vector<uint8_t>& repeated) {
   int64_t cost = 0;
@@ -40,7 +41,8 @@ int64_t cost_of(const Joint& joint, const std::vector<StepRule>& rules,
   return allowed ? cost : MaxFlow::kInfinite;
 }
 
-// Up to nine forward steps with one or two results, and backward steps that read some of them.
+// Up to nine forward steps with one or two results each, and backward steps that read some of these
+// results.
 Sketch random_entry(std::mt19937& random) {
   Sketch s;
   std::vector<ValueId> forward{s.input(64)}, all;

@@ -13,7 +13,8 @@ namespace {
 
 using testing::Sketch;
 
-// Up to eight forward steps of several prices, and backward steps that read some of their results.
+// Up to eight forward steps with different prices, and backward steps that read some of their
+// results.
 Sketch random_chain(std::mt19937& random) {
   Sketch s;
   std::vector<ValueId> forward{s.input(64)};
@@ -27,7 +28,8 @@ Sketch random_chain(std::mt19937& random) {
   return s;
 }
 
-// By choices of forward steps that run again: the shortest repetition for each amount of memory.
+// Tries all choices of forward steps that run again. Returns the shortest repetition time that
+// keeps at most `kept_bytes`.
 double shortest_us(const Joint& joint, const Frontier& frontier, int64_t kept_bytes) {
   uint32_t num_forward = 0;
   while (!joint.is_backward(num_forward)) ++num_forward;
@@ -57,7 +59,7 @@ TEST(Frontier, ChoicesFreeMoreAndMoreAndTheBoundIsOne) {
       EXPECT_LT(cost.kept_bytes, last.kept_bytes);
       EXPECT_GT(cost.us, last.us);
       last = cost;
-      // With one block every choice is a corner of the curve.
+      // With one block, every choice is a corner of the curve.
       EXPECT_EQ(shortest_us(joint, *frontier, cost.kept_bytes), cost.us) << "round " << round;
       EXPECT_NEAR(frontier->least_us(cost.kept_bytes), cost.us, 0.1 + 1e-3 * cost.us);
       tight += cost.us > 0;
@@ -74,8 +76,8 @@ TEST(Frontier, ChoicesFreeMoreAndMoreAndTheBoundIsOne) {
   EXPECT_GT(between, 60u);
 }
 
-// Both change over at one price, and neither needs anything of the other: so each is worth it
-// alone.
+// All parts become worth repeating at the same price, and none needs another. So each part is a
+// choice of its own.
 TEST(Frontier, PartsOfABlockThatDoNotDependOnOneAnotherChangeOverOneByOne) {
   Sketch s;
   const ValueId in = s.input(100);

@@ -12,7 +12,7 @@ struct Edge {
   int64_t capacity;
 };
 
-// Of edges that lead from the source's to the sink's side.
+// The capacity of the edges that lead from the source's side to the sink's side.
 int64_t cut_of(const std::vector<Edge>& edges, const std::vector<uint8_t>& sink_side) {
   int64_t sum = 0;
   for (const Edge& e : edges)
@@ -39,7 +39,7 @@ TEST(MaxFlow, IsTheSmallestOfAllCuts) {
     ASSERT_FALSE(side[0]);
     ASSERT_TRUE(side[1]);
     int64_t smallest = MaxFlow::kInfinite;
-    uint32_t fewest = nodes;  // nodes on the sink's side of a smallest cut
+    uint32_t fewest = nodes;  // fewest nodes on the sink's side of a smallest cut
     for (uint32_t bits = 0; bits < 1u << (nodes - 2); ++bits) {
       std::vector<uint8_t> any{0, 1};
       for (uint32_t n = 2; n < nodes; ++n) any.push_back(bits >> (n - 2) & 1);

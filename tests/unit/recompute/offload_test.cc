@@ -12,8 +12,8 @@ namespace {
 using testing::Sketch;
 using Names = std::vector<std::string>;
 
-// So many forward steps of 10 µs, each of which makes 100 bytes, and as many backward steps of
-// 20 µs that read them, the last one first.
+// `layers` forward steps of 10 µs, each of which makes 100 bytes, and as many backward steps of 20
+// µs, which read these values in reverse order.
 struct Stack {
   Sketch s;
   std::vector<ValueId> kept;
@@ -57,7 +57,7 @@ const Names kFirstTwoOfFourWait = {
 
 TEST(Offload, TakesTheFirstValuesAsLongAsTheLinkIsDoneInTime) {
   Stack stack(4);
-  // Copies end at 25, 40 and 55 µs: the forward pass ends at 40.
+  // The copies end at 25, 40 and 55 µs. The forward pass ends at 40 µs, so two values fit.
   EXPECT_EQ(stack.move(15), 200);
   EXPECT_EQ(stack.kernels(), kFirstTwoOfFourWait);
   const Program& p = stack.s.p;
@@ -81,8 +81,8 @@ TEST(Offload, LeavesWhatTheLinkCannotBringBackInTime) {
   Stack stack(4);
   for (ProgramStep& step : stack.s.p.steps)
     if (step.phase == 1) step.cost_us = 5;
-  // There by 18, 28 and 38 µs. Back by 55 and 47: the second copy would begin at 39, in the forward
-  // pass.
+  // The copies to host end at 18, 28 and 38 µs. The values must be back at 55 and 47 µs. The copy
+  // back of the second value would start at 39 µs, which is still in the forward pass.
   EXPECT_EQ(stack.move(8), 100);
 }
 
@@ -92,7 +92,7 @@ TEST(Offload, LeavesWhatIsNoFasterThanAnEmptyCopy) {
   EXPECT_EQ(offload(stack.s.p, {}), 0) << "there is no link";
 }
 
-// What the backward half reads through a view is fetched whole.
+// If the backward half reads a value through a view, the whole value is fetched.
 TEST(Offload, FetchesForEveryWindow) {
   Stack stack(3);
   Program& p = stack.s.p;
@@ -115,7 +115,7 @@ TEST(Offload, OfOneHalfIsNothing) {
   EXPECT_EQ(stack.move(1), 0);
 }
 
-// Forward and backward as entries of their own, with what waits in the session.
+// Forward and backward as separate entries. The waiting values belong to the session.
 struct StackApart : Stack {
   explicit StackApart(int layers) : Stack(layers) {
     Program& p = s.p;
@@ -136,8 +136,8 @@ struct StackApart : Stack {
 
 TEST(OffloadApart, WaitsInTheSession) {
   StackApart stack(4);
-  // Copies end at 25, 40 and 55 µs: the forward entry ends at 40, and the backward entry has 60 µs
-  // before it reads the first value.
+  // The copies end at 25, 40 and 55 µs. The forward entry ends at 40 µs, and the backward entry has
+  // 60 µs before it reads the first value.
   EXPECT_EQ(stack.move(15), 200);
   EXPECT_EQ(stack.kernels(), kFirstTwoOfFourWait);
   const Program& p = stack.s.p;
@@ -170,7 +170,7 @@ TEST(OffloadApart, KeepsWithinHostMemoryWhichTheMemoryPassFinds) {
   EXPECT_EQ(forward.total_us + backward.total_us, 4 * 10 + 4 * 20);
 }
 
-// A third entry reads it, too: it cannot be fetched for one alone.
+// If a third entry reads a value too, it cannot be fetched for one entry alone.
 TEST(OffloadApart, LeavesWhatSeveralEntriesRead) {
   StackApart stack(3);
   Program& p = stack.s.p;
@@ -189,7 +189,7 @@ TEST(OffloadApart, LeavesWhatSeveralEntriesRead) {
   EXPECT_EQ(stack.storage(stack.kept[1]).kind, StorageKind::kArena);
 }
 
-// The schedule runs the copies beside compute, and the memory that they free is used again.
+// The schedule runs the copies beside compute, and the freed memory is reused.
 TEST(Offload, IsHiddenByTheSchedule) {
   const auto planned = [](Program p, const PassOptions& options) {
     static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};

@@ -21,7 +21,7 @@ ShortenedLives shorten(TensorSketch& s, int64_t bytes, const LifeRules& rules = 
   return lives;
 }
 
-// w is gathered for two products, with a large product of two steps between them.
+// w is gathered for two products, with a large product of two steps in between.
 struct TwoReaders {
   TensorSketch s;
   ValueId w, gathered, first, last;
@@ -70,7 +70,7 @@ TEST(ShortenLives, NothingChangesWhereItFits) {
 TEST(ShortenLives, NotWhatHasBeenOverwritten) {
   TwoReaders two;
   Program& p = two.s.p;
-  ProgramStep update;  // of the parameter, in front of the last product
+  ProgramStep update;  // updates the parameter before the last product
   update.kernel = "neg";
   update.inputs = update.outputs = {two.w};
   update.in_place = 0;
@@ -82,11 +82,11 @@ TEST(ShortenLives, NotWhatHasBeenOverwritten) {
   ASSERT_TRUE(verify(p, false).ok()) << verify(p, false).message();
   EXPECT_EQ(shorten(two.s, 16384).peak_bytes, 2 * 16384);
 
-  std::swap(p.steps[p.steps.size() - 2], p.steps.back());  // behind it
+  std::swap(p.steps[p.steps.size() - 2], p.steps.back());  // after the last product
   EXPECT_EQ(shorten(two.s, 16384).peak_bytes, 16384);
 }
 
-// A tag of the graph says that the backward pass must not repeat it.
+// A tag of the graph states that the backward pass must not repeat the gather.
 TEST(ShortenLives, WhatMustBeKeptForTheBackwardPassIs) {
   for (const bool tagged : {false, true}) {
     TwoReaders two;
@@ -107,7 +107,7 @@ TEST(ShortenLives, NoRegionWhoseBodyIsUnknown) {
   EXPECT_EQ(shorten(s, 16384).peak_bytes, 2 * 16384);
 }
 
-// A step of which nothing is needed until the end.
+// No result of the step is needed until the end.
 TEST(ShortenLives, AStepThatIsNotNeededEarlierMoves) {
   TensorSketch s;
   const ValueId x = s.input({64, 64});
@@ -121,7 +121,8 @@ TEST(ShortenLives, AStepThatIsNotNeededEarlierMoves) {
   EXPECT_FALSE(s.p.steps[2].recomputed);
 }
 
-// Nor is its operand: neither is done twice.
+// If only the moving step reads its operand, the operand's step moves too, and neither step runs
+// twice. If another step reads the operand, the operand is computed again.
 TEST(ShortenLives, WhatOnlyAMovingStepReadsMovesWithIt) {
   for (const bool is_shared : {false, true}) {
     SCOPED_TRACE(is_shared);
@@ -144,7 +145,8 @@ TEST(ShortenLives, WhatOnlyAMovingStepReadsMovesWithIt) {
   }
 }
 
-// What lies there was made from something that is gone: if small, it is held; else made again.
+// The held value was made from an operand that is gone by then. A small operand is held. A large
+// operand is computed again.
 TEST(ShortenLives, OperandsAreHeldOrComputedAgain) {
   for (const bool is_small : {true, false}) {
     SCOPED_TRACE(is_small);
@@ -176,7 +178,7 @@ TEST(ShortenLives, ChangesDoNotDependOnTheBytesThatAreAskedFor) {
   EXPECT_EQ(to_text(one.s.p), to_text(other.s.p));
 }
 
-// f32[64,64] is 16 KiB; what lies between is 8 KiB in two parts.
+// f32[64,64] is 16 KiB. The values in between are 8 KiB when computed in two parts.
 struct Chain {
   TensorSketch s;
   ValueId x, a, b, y;
@@ -209,8 +211,8 @@ TEST(RowParts, PointwiseStepsRunForSomeRowsAtATime) {
   EXPECT_NE(p.values[p.steps[0].outputs[0]].storage, p.values[p.steps[3].outputs[0]].storage);
 }
 
-// What a group alone sees takes no memory anyway, so there is nothing to shorten in it. What lies
-// beside the group is computed again in front of all of it.
+// Values that only a group sees need no memory, so there is nothing to shorten inside a group.
+// Values beside the group are computed again in front of the whole group.
 TEST(ShortenLives, StepsOfAGroupCountAsOne) {
   TensorSketch s;
   const ValueId x = s.input({128, 128}), w = s.parameter({32, 128});
@@ -244,7 +246,7 @@ TEST(RowParts, WhatOthersReadStaysWhole) {
   }
 }
 
-// Products by rows of their results, where parts take little longer.
+// Products are split by rows of their results if the parts do not take much longer.
 TEST(RowParts, ProductsWhereTheirPartsTakeLittleLonger) {
   for (const bool dear : {false, true}) {
     SCOPED_TRACE(dear);
@@ -261,7 +263,8 @@ TEST(RowParts, ProductsWhereTheirPartsTakeLittleLonger) {
   }
 }
 
-// A step between that needs none of them moves in front; one that needs all rows, behind.
+// Of the steps in between, those that need none of the rows move in front, and those that need all
+// rows move behind.
 TEST(RowParts, OtherStepsMoveInFrontOrBehind) {
   TensorSketch s;
   const ValueId x = s.input({64, 64}), w = s.parameter({16});
@@ -282,7 +285,7 @@ TEST(RowParts, OtherStepsMoveInFrontOrBehind) {
   EXPECT_EQ(s.kernels(), all) << to_text(s.p);
 }
 
-// The caller computes tangents from results: nothing moves across what reads one.
+// The caller computes tangents from results, so nothing moves across a step that reads a tangent.
 TEST(RowParts, NothingMovesAcrossTangents) {
   TensorSketch s;
   const ValueId x = s.input({64, 64}), g = s.input({64, 64}, PortRole::kTangent);

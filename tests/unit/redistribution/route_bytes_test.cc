@@ -1,6 +1,6 @@
-// Routes never send more than the best sequence of plain moves, found by a search that shares no
-// code with the planner's: Dijkstra by bytes over gathers, all-to-alls and slices of one mesh dim,
-// and permutes.
+// Routes never send more bytes than the best sequence of plain moves. The test finds that sequence
+// with Dijkstra's algorithm by bytes, over permutes and over gathers, all-to-alls and slices of one
+// mesh dim. This search shares no code with the planner's.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,7 +15,7 @@
 namespace shw {
 namespace {
 
-// By tensor dim the mesh dims that cut it, the first one in front.
+// For each tensor dim, the mesh dims that cut it, starting with the first cut.
 using Cuts = std::vector<std::vector<int>>;
 
 struct Case {
@@ -47,7 +47,8 @@ bool is_even(const Case& c, const Cuts& cuts) {
   return true;
 }
 
-// A state, or all states that cut the same blocks: a permute leads from one of them to any other.
+// One state, or all states that cut the same blocks. A permute leads from any of these to any
+// other.
 struct Node {
   bool is_class = false;
   Cuts cuts;
@@ -57,7 +58,7 @@ struct Node {
 
 class PlainSearch {
  public:
-  // `dims`: by mesh dim what is gathered at once; none: each alone.
+  // `dims` lists the groups of mesh dims that one gather can cover. Empty: each dim alone.
   explicit PlainSearch(const Case& c, std::vector<std::vector<int>> dims = {})
       : c_(c), dims_(std::move(dims)) {
     for (int m = 0; dims_.size() < c.mesh.size() && m < static_cast<int>(c.mesh.size()); ++m)
@@ -67,7 +68,7 @@ class PlainSearch {
   }
   const std::vector<Cuts>& all() const { return all_; }
 
-  // Elements that a rank sends.
+  // The smallest number of elements that a rank sends.
   double least(const Cuts& from, const Cuts& to) const {
     using Entry = std::pair<double, Node>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -90,7 +91,7 @@ class PlainSearch {
   }
 
  private:
-  // All ways to give mesh dims from `m` on to the tensor dims, in all orders.
+  // All ways to assign the mesh dims from `m` on to the tensor dims, in all orders.
   void deal(const Cuts& cuts, int m) {
     if (m == static_cast<int>(c_.mesh.size())) {
       if (is_even(c_, cuts)) all_.push_back(cuts);
@@ -129,7 +130,7 @@ class PlainSearch {
       for (size_t d = 0; !cuts_some[m] && d < node.cuts.size(); ++d)
         reach_even(with(node.cuts, d, static_cast<int>(m)), cost, reach);
   }
-  // What cuts tensor dim `d` last.
+  // Gathers what was cut last from tensor dim `d`.
   template <class Reach>
   void gather(Cuts cuts, size_t d, double cost, Reach&& reach) const {
     const double piece = elements(c_, cuts);
@@ -178,7 +179,7 @@ Layout layout_of(const Cuts& cuts) {
   return normalised(layout);
 }
 
-// µs are bytes that a rank sends.
+// Prices in which one microsecond is one byte sent by a rank.
 MovePrices bytes_alone(const Mesh& mesh) {
   return {[&mesh](CollectiveKind kind, uint32_t mask, int64_t bytes) {
             double n = 1;
@@ -190,7 +191,7 @@ MovePrices bytes_alone(const Mesh& mesh) {
           [](int64_t) { return 0.0; }};
 }
 
-// Of layouts of mesh dims in two parts each: which parts cut is the same for both.
+// The cuts with each mesh dim replaced by its parts.
 Cuts by_parts(const Cuts& cuts, const std::vector<std::vector<int>>& parts) {
   Cuts made(cuts.size());
   for (size_t d = 0; d < cuts.size(); ++d)
@@ -200,8 +201,9 @@ Cuts by_parts(const Cuts& cuts, const std::vector<std::vector<int>>& parts) {
   return made;
 }
 
-// A mesh whose dims have these parts: routes never send more than the best moves of parts, whole
-// dims gathered at once. Returns how many pairs send less than by whole dims.
+// Compares on a mesh whose dims have these parts. A route must not send more than the best sequence
+// of moves of parts, in which whole dims are gathered at once. Returns the number of pairs that
+// send less than moves of whole dims do.
 int compare_by_parts(const Case& whole, const Case& fine,
                      const std::vector<std::vector<int>>& parts) {
   const PlainSearch layouts(whole), plain(fine, parts);
@@ -265,8 +267,8 @@ TEST(RouteBytes, AreNeverMoreThanThoseOfPlainMoves) {
   compare({{2, 2, 2, 2}, {16, 32}}, 60);
 }
 
-// Never more bytes, nor more collectives for as many. What a collective costs beside its bytes is
-// less than any byte that is saved.
+// Routes never send more bytes than Shardy's, and never use more collectives for as many bytes. The
+// fixed price of a collective is below that of any saved byte.
 TEST(RouteBytes, AreNeverMoreThanShardys) {
   std::ifstream file(std::string(SHW_TEST_DATA) + "/redistribution/shardy.txt");
   int cases = 0, fewer = 0;

@@ -1,4 +1,4 @@
-// Graphs with symbols, expanded to the sizes of buckets.
+// Graphs with symbols, expanded to the sizes of their buckets.
 #include "rewrite/expand_symbols.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(ExpandSymbols, SharesWhatDependsOnNoSymbol) {
   EXPECT_EQ(entries[0].weight, 50);
   EXPECT_EQ(entries[1].weight, 50);
   EXPECT_EQ(entries[2].weight, 1);
-  EXPECT_EQ(count(g, OpKind::kIndexPut), 1u);  // of the cache, which has one size
+  EXPECT_EQ(count(g, OpKind::kIndexPut), 1u);  // of the cache, which has a single size
   EXPECT_EQ(count(g, OpKind::kSlice), 2u);
   int states = 0, masks = 0;
   for (const InputInfo& in : g.inputs()) {
@@ -73,8 +73,8 @@ TEST(ExpandSymbols, SharesWhatDependsOnNoSymbol) {
   }
   EXPECT_EQ(states, 1);
   EXPECT_EQ(masks, 2);
-  // Nodes that are made more than once are told apart, and come from the node of the caller's
-  // graph.
+  // Nodes that are made more than once get different names. Their origin is the node of the
+  // caller's graph.
   bool found = false;
   for (uint32_t i = 0; i < g.num_nodes(); ++i)
     if (g.name(NodeId{i}) == "kt@cache=64") {
@@ -113,7 +113,7 @@ TEST(ExpandSymbols, EntriesFollowTheBucketOfTheSameSizes) {
     EXPECT_EQ(entries[4 + e].weight, 0.5);
     EXPECT_EQ(entries[4 + e].after, std::vector<uint32_t>{e});
     EXPECT_EQ(entries[4 + e].bucket, entries[e].bucket);
-    // The tangent is that of the result of these sizes.
+    // The tangent belongs to the result of the same sizes.
     ASSERT_EQ(entries[4 + e].inputs.size(), 1u);
     const InputInfo& tangent = g.inputs()[entries[4 + e].inputs[0]];
     EXPECT_EQ(std::vector<uint32_t>{static_cast<uint32_t>(tangent.position)}, entries[e].outputs);

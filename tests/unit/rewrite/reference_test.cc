@@ -1,5 +1,5 @@
-// The reference's own graphs: ours after the rewrites is its graph after the rewrites, node by node
-// (names, ops, operands, attributes, types, metadata).
+// Rewrites the reference planner's own graphs. Our result must equal its rewritten graph node by
+// node: names, ops, operands, attributes, types and metadata.
 #include <gtest/gtest.h>
 
 #include "graph/diff.h"
@@ -39,8 +39,8 @@ TEST_P(ReferenceRewrites, AreReproducedNodeByNode) {
   EXPECT_EQ(stats[0].changes, 0);  // these files were written after the reference's clean-up
 }
 
-// clean_up keeps what choice_points inserted only where it must; a second run of the other two
-// passes finds nothing to do but the aliases of outputs, which FX would insert again too.
+// clean_up keeps only the choice points that are needed. So a second run of the other two passes
+// changes nothing, except for the aliases of outputs, which FX would insert again too.
 TEST_P(ReferenceRewrites, EinsumIsIdempotent) {
   const Case& c = GetParam();
   if (!c.einsum) return;

@@ -1,6 +1,6 @@
-// tests/text/rewrite/<pass>.swt: cases of one pass as text. Each begins with a line "=== name" and
-// has a program, then a line "---", then the program that the pass makes of it; the word
-// "unchanged" stands for the same program.
+// tests/text/rewrite/<pass>.swt holds cases of one pass as text. Each case begins with a line "===
+// name" and has a program, a line "---", and the program that the pass makes of it. The word
+// "unchanged" means the same program.
 #include <gtest/gtest.h>
 
 #include <fstream>

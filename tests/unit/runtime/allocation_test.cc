@@ -1,6 +1,6 @@
-// The steady state allocates nothing, on any thread; and threads of the runtime get along without
-// memory when something goes wrong. operator new of this program is counted, and can be told to
-// fail.
+// In the steady state no thread allocates memory. If an error occurs while no memory is available,
+// the threads of the runtime must still cope. This program's operator new counts its calls and can
+// be told to fail.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<bool> g_counting{false};
 std::atomic<int64_t> g_allocations{0};
-std::atomic<bool> g_failing{false};  // on all threads but those that are spared
+std::atomic<bool> g_failing{false};  // on all threads that are not spared
 thread_local bool t_spared = false;
 
 void* counted(size_t bytes, size_t alignment) {
@@ -39,7 +39,7 @@ constexpr size_t kDefault = alignof(std::max_align_t);
 
 }  // namespace
 
-// The array forms call these.
+// The array forms of operator new call these.
 void* operator new(size_t n) { return counted_or_throw(n, kDefault); }
 void* operator new(size_t n, std::align_val_t a) {
   return counted_or_throw(n, static_cast<size_t>(a));
@@ -60,7 +60,7 @@ namespace {
 
 using shw::testing::ProgramBuilder;
 
-// Once the first runs have made what lasts. `in`, `out`: by rank.
+// Runs a few times first, so that lasting allocations are made. `in` and `out` are indexed by rank.
 void expect_no_allocations(VirtualRanks& job, const std::vector<std::vector<BufferRef>>& in,
                            std::vector<std::vector<BufferRef>>& out, int runs) {
   std::vector<Completion> last(in.size());
@@ -93,7 +93,7 @@ TEST(Allocation, AThousandRunsAllocateNothing) {
   Attrs equation;
   equation.set(AttrKey::kEquation, std::string("gmn,gnk->gmk"));
   const ValueId turned =
-      b.view(g, {{2, 8, 4}, {32, 1, 8}, Dtype::kBF16});  // packed before it is multiplied
+      b.view(g, {{2, 8, 4}, {32, 1, 8}, Dtype::kBF16});  // packed before the product
   const ValueId e = b.compute("einsum", {g, turned}, row_major(Dtype::kF32, {2, 4, 4}), equation);
   const ValueId s = b.compute("exp", {e}, row_major(Dtype::kF32, {2, 4, 4}));
   const ValueId r = b.collective(CollectiveKind::kReduceScatter, {1}, s, {4, 4});
@@ -138,8 +138,8 @@ TEST(Allocation, ExchangesOfABodyAllocateNothing) {
   expect_no_allocations(job, in, out, 100);
 }
 
-// While there is no memory on any of its threads, a failing step ends the run on every rank: with
-// its error, or with one that says what was missing. Afterwards all is well again.
+// While no thread can allocate, a failing step must end the run on every rank, with its error or
+// with one that names what was missing. Afterwards everything must work again.
 TEST(Allocation, AnErrorOnAStreamNeedsNoMemory) {
   ProgramBuilder b({{"a", 2}});
   const ValueId table = b.input("table", Dtype::kF32, {4, 2}, *parse_layout("R", 1));
@@ -165,7 +165,7 @@ TEST(Allocation, AnErrorOnAStreamNeedsNoMemory) {
       std::vector<Completion> done;
       for (int r = 0; r < 2; ++r) {
         auto run = job.executor(r).enqueue(job.program().entries[0], in[r], out[r]);
-        if (run.ok()) done.push_back(*run);  // the other rank may have stopped this one already
+        if (run.ok()) done.push_back(*run);  // the other rank may have stopped this rank already
       }
       for (const Completion& c : done) (void)c.wait_for(std::chrono::milliseconds(5));
       g_failing = false;

@@ -1,4 +1,4 @@
-// Benchmarks of plans: what is counted is exact, what is timed is there.
+// Benchmarks of plans: counts are exact, and times are present.
 #include "runtime/bench/bench.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using shw::testing::ProgramBuilder;
 
-// On two ranks: y = the sum over the ranks of relu(x·w).
+// On two ranks: y is the sum over the ranks of relu(x·w).
 std::shared_ptr<const Plan> small_plan() {
   ProgramBuilder b({{"a", 2}});
   const ValueId x = b.input("x", Dtype::kF32, {64, 32}, Layout{}),
@@ -64,7 +64,8 @@ TEST(Bench, CountsWorkAndTimesEveryKernelOnEveryRank) {
   EXPECT_DOUBLE_EQ(result->floor_seconds, 2.0 * 64 * 32 * 48 / result->flops_per_second);
 }
 
-// As other libraries multiply, where the processor has a matrix unit too.
+// The comparison uses vector instructions, as other libraries do, even if the processor has a
+// matrix unit.
 TEST(Bench, ComparesWithProductsByVectors) {
   auto result = bench(small_plan(), quick("cpu"));
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -96,7 +97,7 @@ TEST(Bench, TheTimelineHasEveryLaunchOfEveryRank) {
   for (const BenchRank& rank : result->ranks) {
     ASSERT_EQ(rank.timeline.size(), 4u);
     double last = 0;
-    for (size_t i = 0; i < 4; ++i) {  // each reads what the one before writes
+    for (size_t i = 0; i < 4; ++i) {  // each step reads what the previous one wrote
       const BenchLaunch& launch = rank.timeline[i];
       EXPECT_EQ(launch.step, i);
       EXPECT_EQ(launch.stream, i == 2 ? "a" : "compute") << launch.kernel;
@@ -134,7 +135,7 @@ TEST(Bench, ADeviceThatComputesNothingHasNoFloor) {
 }
 
 TEST(Bench, RefusesWhatItCannotTime) {
-  // Where there is no such device, and nowhere are there so many.
+  // There may be no such device, and no machine has so many.
   const Status absent = rank_backend("cuda", 1 << 20).status();
   EXPECT_TRUE(absent.message().starts_with("not run")) << absent.message();
   EXPECT_EQ(rank_backend("gpu", 2).status().code(), Code::kInvalidArgument);

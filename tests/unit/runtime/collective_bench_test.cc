@@ -1,4 +1,4 @@
-// Times of collectives: sizes, bandwidths and checks are exact, times are there.
+// Times of collectives: sizes, bandwidths and checks are exact, and times are present.
 #include "runtime/bench/collectives.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,8 @@ TEST(CollectiveBench, ChecksEveryCollectiveInEveryDtype) {
   }
 }
 
-// nccl-tests: sizes are of what is gathered or scattered, counts of one rank's part.
+// As in nccl-tests, sizes are of the gathered or scattered tensor, and counts are of one rank's
+// part.
 TEST(CollectiveBench, CountsAndFactorsAreThoseOfNcclTests) {
   const auto result = bench_collectives(few({{"a", 4}}));
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -77,7 +78,7 @@ TEST(CollectiveBench, IsReadAsOutputOfNcclTests) {
   }
 }
 
-// Channels that move nothing: all elements that a rank should have got are wrong.
+// Channels that move no data: every element that a rank should have received is wrong.
 class IdleChannel final : public Channel {
  public:
   explicit IdleChannel(std::unique_ptr<Channel> real) : real_(std::move(real)) {}

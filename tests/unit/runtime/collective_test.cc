@@ -1,5 +1,5 @@
 // Collectives on virtual ranks. Values are small integers, so that every reduction is exact in any
-// order and results are compared bit by bit.
+// order and results can be compared bit by bit.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -30,8 +30,7 @@ std::vector<MeshCase> mesh_cases() {
           {{{"a", 2}, {"b", 2}, {"c", 2}}, {{1}, {2, 0}, {0, 1, 2}, {2, 1, 0}, {1, 2}}}};
 }
 
-// The ranks of `rank`'s group, in the order of their member numbers, by the definition in
-// program.h.
+// The ranks of `rank`'s group in the order of their member numbers, by the definition in program.h.
 std::vector<int64_t> group_of(const Mesh& mesh, const std::vector<uint8_t>& axes, int64_t rank) {
   std::vector<std::pair<std::vector<int64_t>, int64_t>> members;
   for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
@@ -74,7 +73,7 @@ double reduce(ReduceOp op, const std::vector<double>& v) {
   return op == ReduceOp::kAvg ? r / static_cast<double>(v.size()) : r;
 }
 
-// What `rank` gets, by the definitions in program.h.
+// The result on `rank`, by the definitions in program.h.
 std::vector<double> expected(CollectiveKind kind, ReduceOp op, const std::vector<int64_t>& group,
                              int64_t rank, int64_t count) {
   const auto n = static_cast<int64_t>(group.size());
@@ -104,14 +103,14 @@ std::vector<double> expected(CollectiveKind kind, ReduceOp op, const std::vector
       for (int64_t r : group)
         for (int64_t i = me * block; i < (me + 1) * block; ++i) out.push_back(element(r, i));
       break;
-    case CollectiveKind::kPermute:  // ProgramBuilder permutes to the opposite order of axes
+    case CollectiveKind::kPermute:  // ProgramBuilder reverses the order of axes
     case CollectiveKind::kNone:
       break;
   }
   return out;
 }
 
-// What `rank` gets from a permute to the opposite order of axes, by the definition in program.h.
+// The result on `rank` of a permute to the reversed order of axes, by the definition in program.h.
 std::vector<double> permuted(const Mesh& mesh, const std::vector<uint8_t>& axes, int64_t rank,
                              int64_t count) {
   const std::vector<int64_t> before = group_of(mesh, axes, rank);
@@ -203,8 +202,8 @@ TEST(LocalCollective, ReducesNoFloat8) {
       EXPECT_EQ(runtime::reduce_function(op, dtype).status().code(), Code::kUnimplemented);
 }
 
-// Results that are written past the caches have the same bits, wherever they lie in a line, and
-// also where they are a source.
+// Results that bypass the caches have the same bits, wherever they begin in a cache line. This also
+// holds if the result is one of the sources.
 TEST(LocalCollective, ReducesTheSamePastTheCaches) {
   constexpr int64_t kMembers = 3, kCount = 1501, kShift = 5;
   const auto numbers = [](Dtype dtype, int64_t member) {
@@ -234,7 +233,7 @@ TEST(LocalCollective, ReducesTheSamePastTheCaches) {
     for (ReduceOp op : kOps)
       for (const bool in_place : {false, true}) {
         const auto reduce = reduce_function(op, dtype);
-        if (!reduce.ok()) continue;  // has no meaning
+        if (!reduce.ok()) continue;  // this reduction has no meaning for the dtype
         SCOPED_TRACE(std::string(dtype_name(dtype)) + " " + std::string(reduce_op_name(op)));
         EXPECT_EQ(reduced(*reduce, dtype, in_place, true),
                   reduced(*reduce, dtype, in_place, false));
@@ -256,7 +255,7 @@ TEST(LocalCollective, CopiesPastTheCachesFromAndToAnywhere) {
     }
 }
 
-// Large enough that members share the work, at sizes that do not divide into its pieces.
+// The data is large enough that members share the work. Its sizes are not multiples of the pieces.
 TEST(LocalCollective, SharesLargeWork) {
   const MeshCase c{{{"a", 2}, {"b", 2}}, {}};
   for (CollectiveKind kind : kKinds) {
@@ -266,7 +265,7 @@ TEST(LocalCollective, SharesLargeWork) {
   }
 }
 
-// Likewise, with results that are written past the caches.
+// The same for results that bypass the caches.
 TEST(LocalCollective, SharesWorkLargerThanCaches) {
   const MeshCase c{{{"a", 3}}, {}};
   for (CollectiveKind kind : kKinds) {
@@ -280,7 +279,8 @@ TEST(LocalCollective, WorksWithNothingToSend) {
   for (CollectiveKind kind : kKinds) check(c, {0}, kind, ReduceOp::kSum, Dtype::kF32, 0);
 }
 
-// The sum's rounding shows the order: 2^24 + 1 + 1 is 2^24 from the left, 2^24 + 2 from the right.
+// Rounding reveals the order: 2^24 + 1 + 1 is 2^24 when added from the left, and 2^24 + 2 from the
+// right.
 TEST(LocalCollective, AddsInTheOrderOfMembers) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     ProgramBuilder b({{"a", 3}});

@@ -1,4 +1,4 @@
-// Executors on virtual ranks: programs built by hand, asynchronous runs, errors, abort.
+// Executors on virtual ranks: programs built by hand, asynchronous runs, errors, and aborts.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -38,8 +38,8 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
   return c;
 }
 
-// relu(x·w1)·w2 on dp × tp: batch over dp, w1 by columns and w2 by rows over tp, then an
-// all-reduce.
+// relu(x·w1)·w2 on dp × tp. The batch is sharded over dp, w1 by columns and w2 by rows over tp, and
+// an all-reduce follows.
 std::shared_ptr<const Plan> megatron_mlp(int64_t dp, int64_t tp, int64_t batch, int64_t width,
                                          int64_t hidden) {
   ProgramBuilder b({{"dp", dp}, {"tp", tp}});
@@ -95,7 +95,7 @@ TEST(VirtualRanks, ShardAndGatherEveryLayout) {
   }
 }
 
-// What a rank gets of S(0)S(0) depends on which mesh dim cuts first.
+// A rank's piece of S(0)S(0) depends on which mesh dim cuts first.
 TEST(VirtualRanks, LocalSliceCutsInTheOrderOfItsMeshDims) {
   for (const auto& [dims, text] : {std::pair<std::vector<int64_t>, const char*>{{0, 1}, "S(0)S(0)"},
                                    {{1, 0}, "S(0)S(0)|1,0"}}) {
@@ -299,12 +299,13 @@ TEST(Executor, RunsInFlightKeepTheirOwnBuffers) {
   }
   for (size_t i = 0; i < runs.size(); ++i) {
     ASSERT_TRUE(runs[i].done.wait().ok());
-    // Rows of x sum to 4·x; each of 4 hidden columns has that; so has their sum, 16·x.
+    // Rows of x sum to 4·x. Each of the 4 hidden columns has that value, so their sum is 16·x.
     EXPECT_EQ(runs[i].y, std::vector<float>(8, 16 * static_cast<float>(i / 2 + 1))) << i;
   }
 }
 
-// Whatever moment an abort hits: all ranks end, and after a reset all is well again.
+// An abort may come at any moment: all ranks must end, and after a reset everything must work
+// again.
 TEST(Executor, RecoversFromAnAbortAtAnyMoment) {
   auto job = VirtualRanks::create(megatron_mlp(2, 2, 4, 4, 4));
   ASSERT_TRUE(job.ok()) << job.status().message();
@@ -338,7 +339,7 @@ TEST(Executor, RecoversFromAnAbortAtAnyMoment) {
   EXPECT_EQ((*after)[0].data, (*want)[0].data);
 }
 
-// Two ranks, of which only one comes to the collective.
+// Two ranks, of which only one enters the collective.
 struct LonelyRank {
   LonelyRank() {
     ProgramBuilder b({{"a", 2}});
@@ -411,7 +412,7 @@ TEST(Executor, ErrorsStickUntilReset) {
   EXPECT_EQ(done->wait().code(), Code::kCancelled);
   EXPECT_EQ(lonely.enqueue(0).status().code(), Code::kCancelled);
   EXPECT_EQ(lonely.enqueue(0).status().code(), Code::kCancelled);
-  // The other rank learns of it when it communicates, at the latest.
+  // The other rank learns of the error when it communicates, at the latest.
   auto late = lonely.enqueue(1);
   EXPECT_EQ(late.ok() ? late->wait().code() : late.status().code(), Code::kAborted);
 
@@ -520,7 +521,7 @@ TEST(Executor, RefusesBuffersThatAreTooSmall) {
   EXPECT_EQ((*executor)->enqueue(entry, crooked, out).status().code(), Code::kInvalidArgument);
 }
 
-// What lies in an output until it is written is aligned as in the arena.
+// Scratch in an output's memory needs the same alignment as in the arena.
 TEST(Executor, RefusesOutputsThatScratchCannotLieIn) {
   ProgramBuilder b({{"a", 1}});
   const ValueId x = b.input("x", Dtype::kF32, {64}, layout("R", 1));

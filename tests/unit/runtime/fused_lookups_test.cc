@@ -1,4 +1,4 @@
-// gather and scatter in groups of steps, on the CPU.
+// gather and scatter in fused groups on the CPU.
 #include "runtime/fusion/group.h"
 #include "unit/runtime/lookup_plans.h"
 
@@ -52,7 +52,7 @@ TEST(FusedLookups, LinesNeedNotBeTheLastDim) {
   }
 }
 
-// A rank reads 0 where another one has the element, and writes nothing there.
+// If another rank has an element, this rank reads 0 and writes nothing there.
 TEST(FusedLookups, PiecesKnowWhereTheyLie) {
   const auto plan = halves_plan();
   EXPECT_EQ(groups_of(in_groups(*plan)->program),

@@ -1,4 +1,4 @@
-// Groups of steps that run slice by slice give the bits that the steps give one after another.
+// Groups of steps that run slice by slice give the same bits as steps that run one after another.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -33,7 +33,7 @@ Attrs reduce(std::vector<int64_t> dims) {
 
 using Kernels = std::vector<std::string>;
 
-// The kernels of each group of the plan once it has groups.
+// The kernels of each group after the plan has been divided into groups.
 std::vector<Kernels> groups_of(const Plan& plan) {
   return shw::testing::groups_of(in_groups(plan)->program);
 }
@@ -79,7 +79,7 @@ TEST(Fusion, ANormWithItsResidualIsOneGroup) {
   expect_same_bits(plan);
 }
 
-// Half of each row negated and swapped with the other half, of a transposed window.
+// Half of each row of a transposed window is negated and swapped with the other half.
 TEST(Fusion, WindowsWithGapsAndPartsOfRowsAreSliced) {
   ProgramBuilder b({{"a", 1}});
   const ValueId x = b.input("x", Dtype::kF32, {2, 64, 8, 32}, Layout{}),
@@ -111,7 +111,7 @@ TEST(Fusion, AStepThatNeedsAllSlicesRunsBehindTheGroup) {
   expect_same_bits(plan);
 }
 
-// The second group computes again what the first one computed of x in bf16.
+// The second group recomputes the values that the first one computed from x in bf16.
 TEST(Fusion, WhatTakesFewerBytesIsComputedAgain) {
   ProgramBuilder b({{"a", 1}});
   const Dims shape{128, 256};
@@ -143,8 +143,8 @@ TEST(Fusion, WhatNeedsItEndsTheGroup) {
   expect_same_bits(plan);
 }
 
-// `a` is read the other way round: no slice of `t` may be made before all of `a` is there, and none
-// of `c` overwrite what is still to be read.
+// `a` is read transposed. So no slice of `t` may be computed before all of `a` exists, and no slice
+// of `c` may overwrite data that is still to be read.
 TEST(Fusion, WhatIsReadTheOtherWayRoundIsThereBefore) {
   ProgramBuilder b({{"a", 1}});
   const Dims shape{128, 128};

@@ -1,5 +1,5 @@
-// Memory of groups is allocated where their steps run one by one, and no more of it than these
-// need.
+// Group memory is allocated only where the steps of a group run one by one, and only as much as
+// these steps need.
 #include <gtest/gtest.h>
 
 #include "runtime/collective/local.h"
@@ -32,7 +32,7 @@ std::shared_ptr<const Plan> two_chains() {
   return in_groups(*b.finish());
 }
 
-// A dry run that has kernels for groups that begin with an exponential, and for no others.
+// A dry-run device that has group kernels only for groups that begin with an exponential.
 class ExpDevice final : public Device {
  public:
   const DeviceClass& device_class() const override { return null_.device_class(); }

@@ -11,7 +11,7 @@
 
 namespace shw::testing {
 
-// The plan with its steps in groups.
+// A copy of the plan with its steps in fused groups.
 inline std::shared_ptr<const Plan> in_groups(const Plan& plan) {
   auto copy = std::make_shared<Plan>(plan);
   static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
@@ -21,7 +21,7 @@ inline std::shared_ptr<const Plan> in_groups(const Plan& plan) {
   return copy;
 }
 
-// The kernels of each group.
+// The kernel names of each group.
 inline std::vector<std::vector<std::string>> groups_of(const Program& program) {
   std::vector<std::vector<std::string>> groups;
   for (const FusedGroup& group : program.fused_groups) {

@@ -1,5 +1,5 @@
-// Programs with elements that index tensors choose, in groups of steps: losses with their gradient,
-// as frameworks trace them, and what must stay out of groups.
+// Programs whose elements are chosen by index tensors, inside fused groups: losses and their
+// gradients as frameworks trace them, and steps that must stay outside groups.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -26,11 +26,11 @@ constexpr int64_t kIgnored = -100;
 struct LossPlan {
   Dtype dtype = Dtype::kBF16, index = Dtype::kI64;
   int64_t rows = 64, columns = 1024;
-  int64_t dim = 1;  // of the classes, as gather and scatter are told
+  int64_t dim = 1;  // the class dim, as passed to gather and scatter
 };
 
-// The cross-entropy of [rows, columns] with labels, of which some are ignored, and the gradient of
-// what it is given a seed for.
+// The cross-entropy of logits [rows, columns] with labels, some of which are ignored, and its
+// gradient for the incoming gradient `seed`.
 inline std::shared_ptr<const Plan> loss_plan(const LossPlan& of) {
   ProgramBuilder b({{"a", 1}});
   const Dims whole{of.rows, of.columns}, row{of.rows, 1}, flat{of.rows};
@@ -79,8 +79,9 @@ inline std::shared_ptr<const Plan> loss_plan(const LossPlan& of) {
   return b.finish();
 }
 
-// Of [64, 8, 64], along its middle dim: an element of each line is read, and one is written, both
-// where an index says. Of the lines that are written, half are read.
+// Gather and scatter along the middle dim of [64, 8, 64]. In each line, one element is read and one
+// is written, both at the position that an index gives. Half of the written lines are read
+// afterwards.
 inline std::shared_ptr<const Plan> middle_plan(Dtype dtype, bool has_source) {
   ProgramBuilder b({{"a", 1}});
   const TensorType whole = row_major(dtype, {64, 8, 64}), line = row_major(dtype, {64, 1, 64});
@@ -99,7 +100,8 @@ inline std::shared_ptr<const Plan> middle_plan(Dtype dtype, bool has_source) {
   return b.finish();
 }
 
-// Rows that are all `fill` but for one element, scaled, and reduced to what is taken from x.
+// Writes one element into each row of a tensor filled with `fill`, scales the rows, reduces them,
+// and subtracts the result from x.
 inline std::shared_ptr<const Plan> one_hot_plan(double fill, const char* reduction) {
   ProgramBuilder b({{"a", 1}});
   const TensorType whole = row_major(Dtype::kF32, {64, 1024}),
@@ -119,8 +121,8 @@ inline std::shared_ptr<const Plan> one_hot_plan(double fill, const char* reducti
   return b.finish();
 }
 
-// On two ranks of which each has a half of the columns that indices point at: what each reads and
-// writes, above each other.
+// Two ranks, each with half of the columns that the indices point at. The output "picked" stacks
+// what each rank reads, one above the other.
 inline std::shared_ptr<const Plan> halves_plan() {
   ProgramBuilder b({{"a", 2}});
   const Layout columns = *parse_layout("S(1)", 1), above = *parse_layout("S(0)", 1),
@@ -141,7 +143,7 @@ inline std::shared_ptr<const Plan> halves_plan() {
   return b.finish();
 }
 
-// Element i of an integer input, which is a label or an index.
+// Gives the value of element i of an integer input: a label or an index.
 using Labels = std::function<double(int64_t)>;
 
 inline Result<std::vector<runtime::HostTensor>> run_with(const std::shared_ptr<const Plan>& plan,
@@ -170,7 +172,8 @@ inline void expect_bits(const std::vector<runtime::HostTensor>& given,
     EXPECT_EQ(given[i].data, expected[i].data) << "output " << i;
 }
 
-// Groups give the bits of steps that run one after another.
+// Expects that the plan with steps in groups gives the same bits as with steps run one after
+// another.
 inline void expect_same_bits(const std::shared_ptr<const Plan>& plan, const Labels& labels,
                              const runtime::RankBackend& backend = {}) {
   const auto together = run_with(in_groups(*plan), labels, true, backend);

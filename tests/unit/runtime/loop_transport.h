@@ -1,5 +1,5 @@
-// A transport between threads of one process, for tests of worlds of processes: with ranks that die
-// and messages that come late.
+// A transport between threads of one process. With it, tests of multi-process worlds can let ranks
+// die and delay messages.
 #pragma once
 #include <cstring>
 #include <deque>
@@ -19,12 +19,12 @@ class Fabric {
  public:
   explicit Fabric(int64_t size, uint32_t seed = 1) : size_(size), random_(seed) {}
   int64_t size() const { return size_; }
-  // From now on the rank neither sends nor receives: as if it was killed or stopped.
+  // From now on the rank neither sends nor receives, as if it had been killed or stopped.
   void silence(int64_t rank) {
     std::lock_guard lock(mutex_);
     silent_.insert(rank);
   }
-  // How connections were closed: true in order.
+  // One element for each closed connection: true if it was closed in order.
   std::vector<bool> closed;
 
  private:

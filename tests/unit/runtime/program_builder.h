@@ -1,5 +1,5 @@
-// Builds per-rank programs by hand: one storage for each result, events where a value crosses
-// streams, no reuse of memory.
+// Builds per-rank programs by hand. Each result has its own storage, memory is never reused, and
+// events order values that cross streams.
 #pragma once
 #include <map>
 #include <memory>
@@ -30,7 +30,7 @@ class ProgramBuilder {
     return value;
   }
 
-  // A window into the storage of `base`.
+  // A view of the storage of `base`.
   ValueId view(ValueId base, const TensorType& type, int64_t offset_bytes = 0) {
     ProgramValue v = program().values[base];
     v.type = type;
@@ -55,7 +55,7 @@ class ProgramBuilder {
     step.kernel = "collective";
     step.inputs = {input};
     step.collective = {kind, op, std::move(axes)};
-    if (kind == CollectiveKind::kPermute)  // in the opposite order: of one axis it is the identity
+    if (kind == CollectiveKind::kPermute)  // in reverse order: the identity for one axis
       step.collective.to_axes.assign(step.collective.axes.rbegin(), step.collective.axes.rend());
     step.stream = communication_stream(program(), step.collective.axes);
     const TensorType type = row_major(program().values[input].type.dtype, result);

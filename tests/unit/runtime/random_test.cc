@@ -1,5 +1,5 @@
-// Random numbers: the functions behind them against the C library in extended precision, and their
-// distribution.
+// Random numbers: compares the functions behind them with the C library in extended precision, and
+// checks the distribution.
 #include "runtime/random.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ double ulps(double got, long double want) {
   return static_cast<double>(std::abs(got - want)) / unit;
 }
 
-// Numbers all over 0 … 2²⁴, with the places where the functions change over and their neighbours.
+// Numbers spread over 0 … 2²⁴, including the points where the functions switch between ranges, and
+// their neighbours.
 std::vector<u64> places() {
   std::vector<u64> all;
   for (u64 n = 0; n < kRandomUnits; n += 61) all.push_back(n);
@@ -43,9 +44,10 @@ TEST(Random, TheLogarithmIsRightWithinTwoUlp) {
 TEST(Random, TheCosineIsRightWithinTwoUlp) {
   double worst = 0;
   for (u64 n : places()) {
-    // Zeros of the cosine are exact.
+    // The zeros of the cosine are exact.
     if (n >= kRandomUnits || n == kRandomUnits / 4 || n == kRandomUnits / 4 * 3) continue;
-    // The C library's cosine is right only for arguments that are: take the small part of the turn.
+    // The C library's cosine is accurate only for accurate arguments, so the test uses the small
+    // part of the turn.
     const u64 back = n > kRandomUnits / 2 ? kRandomUnits - n : n;
     const long double turn = static_cast<long double>(back) * 0x1p-24L;
     const long double pi = std::numbers::pi_v<long double>;
@@ -60,8 +62,9 @@ TEST(Random, TheCosineIsRightWithinTwoUlp) {
   EXPECT_EQ(cos_of_units(kRandomUnits / 2), -1);
 }
 
-// Of n independent draws: moments within five standard errors, and the share below each of some
-// bounds within the Kolmogorov-Smirnov bound for a probability of 10⁻⁶.
+// For n independent draws, the moments must be within five standard errors. The share of draws
+// below each of several bounds must be within the Kolmogorov-Smirnov bound for a probability of
+// 10⁻⁶.
 TEST(Random, NormalNumbersAreDistributedAsSuch) {
   constexpr int kDraws = 200'000;
   const double error = 5 / std::sqrt(double{kDraws});

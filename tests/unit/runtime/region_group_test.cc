@@ -1,4 +1,5 @@
-// What the bodies of manual regions exchange in their groups, on virtual ranks; and what ends it.
+// Exchanges of the bodies of manual regions in their groups, on virtual ranks, and the events that
+// end them.
 #include "runtime/region_group.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ TEST(RegionGroup, HasOneMemberWhereTheMeshDimHasOneRank) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
-// Groups along the same dims as the program's own collectives, which run beside the body.
+// The groups have the same mesh dims as the program's own collectives, which run beside the body.
 TEST(RegionGroup, DoesNotMeetTheCollectivesOfTheProgram) {
   shw::testing::ProgramBuilder b({{"a", 4}});
   const Layout rows = *parse_layout("S(0)", 1);
@@ -125,7 +126,7 @@ TEST(RegionGroup, RefusesCountsAndBuffersThatAreNone) {
                   "has no meaning");
 }
 
-// Rank 1's body fails before it comes; afterwards all is well again.
+// Rank 1's body fails before it enters the exchange. Afterwards everything must work again.
 TEST(RegionGroup, AFailingBodyEndsTheWaitsOfTheOthers) {
   bool fails = true;
   std::vector<Status> seen(3);
@@ -145,7 +146,7 @@ TEST(RegionGroup, AFailingBodyEndsTheWaitsOfTheOthers) {
   EXPECT_TRUE(again.ok()) << again.message();
 }
 
-// Rank 1's body does not come until rank 0's has been told.
+// Rank 1's body does not enter the exchange until rank 0's body has got its error.
 void expect_an_end_of_the_wait(milliseconds limit, const std::string& cause) {
   std::latch waits(1);
   std::atomic<bool> told{false};

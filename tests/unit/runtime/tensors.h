@@ -1,4 +1,4 @@
-// Host tensors with known content, for tests of the runtime.
+// Host tensors with known contents for tests of the runtime.
 #pragma once
 #include <cstring>
 #include <functional>
@@ -81,7 +81,7 @@ inline void set(void* data, Dtype dtype, int64_t element, double v) {
   }
 }
 
-// A whole tensor whose element number i is f(i).
+// A whole tensor whose element i is f(i).
 inline runtime::HostTensor make_tensor(Dtype dtype, const Dims& shape,
                                        const std::function<double(int64_t)>& f) {
   runtime::HostTensor t{row_major(dtype, shape), {}};
@@ -100,7 +100,7 @@ inline std::vector<double> values_of(const runtime::HostTensor& t) {
   return v;
 }
 
-// Small whole numbers without a pattern: sums of a few thousand of them are exact in f32.
+// Small integers without a pattern. Sums of a few thousand of them are exact in f32.
 inline double small_integer(int64_t i) {
   return static_cast<double>((static_cast<uint64_t>(i) * 2654435761u >> 7) % 9) - 4;
 }

@@ -1,4 +1,4 @@
-// Transposed copies: whole blocks and what is left beside them, with gaps between rows.
+// Transposed copies: whole blocks and the remainders beside them, with gaps between rows.
 #include "runtime/transpose.h"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text << "\nhas not: " << part;
 }
 
-// `body` for each rank of a world of processes, on a thread each.
+// Runs `body` for each rank of a multi-process world, each on its own thread.
 using RankBody = std::function<void(const std::shared_ptr<ProcessWorld>&)>;
 void on_ranks(const std::shared_ptr<Fabric>& fabric, milliseconds timeout, const RankBody& body) {
   std::vector<std::thread> threads;
@@ -43,13 +43,13 @@ void on_ranks(const std::shared_ptr<Fabric>& fabric, milliseconds timeout, const
 }
 
 constexpr milliseconds kLong{60000}, kShort{400};
-constexpr milliseconds kAnswered{2000};  // so long that even on a busy machine all answer in time
+constexpr milliseconds kAnswered{2000};  // all answer in this time, even on a busy machine
 
 cts::CollectiveCase gather_case(int64_t ranks, int64_t count = 3) {
   return {{{"a", ranks}}, {0}, CollectiveKind::kAllGather, ReduceOp::kSum, Dtype::kF32, count};
 }
 
-// This process's rank of the one-collective program of `c`, run once.
+// Runs this process's rank of the one-collective program of `c` once.
 Status run_case(const std::shared_ptr<ProcessWorld>& world, const cts::CollectiveCase& c) {
   const HostTensor x = cts::input_of(c, 1);
   const HostTensorView in[] = {{x.type, x.data.data()}};
@@ -74,7 +74,7 @@ TEST(MessageWorld, CollectivesGiveTheBitsOfVirtualRanks) {
   EXPECT_EQ(fabric->closed, std::vector<bool>(4, true));
 }
 
-// This process's rank of a region whose body is `body`, run once.
+// Runs this process's rank of a region with the body `body` once.
 Status run_body(const std::shared_ptr<ProcessWorld>& world, const std::vector<Mesh::Axis>& mesh,
                 const std::string& groups, const cts::BodyFn& body) {
   const std::vector<float> x(static_cast<size_t>(world->num_ranks()));
@@ -130,7 +130,7 @@ TEST(MessageWorld, ABodyThatWaitsIsToldWhoIsDead) {
   });
 }
 
-// A world that counts how often it gathers.
+// A world that counts its gathers.
 class CountingWorld final : public ProcessWorld {
  public:
   explicit CountingWorld(std::shared_ptr<ProcessWorld> world) : world_(std::move(world)) {}
@@ -191,7 +191,7 @@ TEST(MessageWorld, TellsWhoIsDead) {
     took[static_cast<size_t>(world->rank())] = std::chrono::steady_clock::now() - began;
   });
   for (size_t r : {0u, 2u}) {
-    // One of them is first; the other has waited as long, or hears of it.
+    // One of the ranks reports first. The other has waited as long, or is told by the first.
     EXPECT_TRUE(statuses[r].code() == Code::kDeadlineExceeded ||
                 statuses[r].code() == Code::kAborted)
         << statuses[r].message();
@@ -226,7 +226,7 @@ TEST(MessageWorld, TellsWhoDoesNotCome) {
   });
 }
 
-// Both have finished a collective; then they go different ways.
+// Both ranks have finished one collective. Then they execute different ones.
 TEST(MessageWorld, RanksThatDivergeAreToldWhatEachDispatched) {
   const auto fabric = std::make_shared<Fabric>(2);
   std::vector<Status> statuses(2);
@@ -264,7 +264,7 @@ TEST(MessageWorld, RefusesDifferentPrograms) {
     EXPECT_EQ(s.code(), Code::kFailedPrecondition);
     expect_contains(s.message(), "would run different programs together: checksums of the plans ");
     expect_contains(s.message(), "rank 2");
-    // The next program is the same again.
+    // After the refusal, both ranks run the same program again.
     EXPECT_TRUE(run_case(world, gather_case(3)).ok());
   });
 }
@@ -302,7 +302,7 @@ TEST(MessageWorld, AnAbortStopsTheOthersAndAResetBeginsAnew) {
       (*rank)->executor().reset();
       const auto out = (*rank)->run("step", in);
       EXPECT_TRUE(out.ok()) << out.status().message();
-      together.arrive_and_wait();  // the next abort is of the next run
+      together.arrive_and_wait();  // the next abort is for the next run
     }
   });
   EXPECT_EQ(fabric->closed, std::vector<bool>(2, true));
@@ -348,7 +348,8 @@ TEST(MessageWorld, ARankThatLeavesTheJobIsNotWaitedFor) {
   });
 }
 
-// A rank without an executor has no second try in the job: the others learn why.
+// A rank that fails to make its executor cannot try again in this job. The others must learn the
+// cause.
 TEST(MessageWorld, ARankThatCannotMakeItsExecutorEndsTheJob) {
   const auto fabric = std::make_shared<Fabric>(2);
   on_ranks(fabric, kLong, [&](const auto& world) {

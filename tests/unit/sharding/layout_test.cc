@@ -17,7 +17,7 @@ Layout layout(const char* text, int mesh_rank) {
   return *l;
 }
 
-// Eight ranks of b counted as 4·2: of the outer part two neighbours are two ranks apart.
+// Eight ranks of b in parts 4·2. Neighbours along the outer part are two ranks apart.
 TEST(Mesh, CountsADimInParts) {
   const Mesh m = *Mesh::create({{"a", 2}, {"b", 8, {4, 2}}, {"c", 3}});
   EXPECT_EQ(m.rank(), 3);
@@ -82,7 +82,7 @@ TEST(Layout, OrderSaysWhoOwnsWhichBlock) {
   }
 }
 
-// The elements of a row of `size` that a rank owns.
+// The elements of a row of `size` elements that a rank owns.
 std::vector<int64_t> owned(int64_t size, const char* text, const Mesh& m, int64_t rank) {
   const Layout l = layout(text, m.rank());
   const auto u = Unfolding::of(Dims{size}, m, {l});
@@ -108,7 +108,7 @@ TEST(StridedShard, IsABlockOfEveryGroup) {
   EXPECT_EQ(owned(12, "SS(0,3)", line, 1), (Indices{2, 3, 6, 7, 10, 11}));
 }
 
-// [4,6] as S(0)S(1), seen as one dim: 2 × 2 blocks of 2 × 3.
+// [4,6] as S(0)S(1), viewed as one dim: 2 × 2 blocks of 2 × 3 elements.
 TEST(StridedShard, ComposesWithAPlainShardOfTheSameDim) {
   const Mesh grid = mesh("a=2,b=2");
   EXPECT_EQ(owned(24, "S(0)SS(0,4)", grid, 0), (Indices{0, 1, 2, 6, 7, 8}));

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 const std::string kData = std::string(SHW_TEST_DATA) + "/overlap/";
 
-// From the narrowest: the wider of two operands decides.
+// From the narrowest to the widest. The wider of two operands determines the result.
 constexpr std::pair<const char*, int64_t> kDtypes[] = {
     {"bool", 1}, {"int32", 4}, {"int64", 8}, {"bfloat16", 2}, {"float32", 4}, {"complex64", 8}};
 int rank_of(const std::string& dtype) {
@@ -86,7 +86,7 @@ class Reader {
         {v["shape"].get<std::vector<int64_t>>(), v["dtype"].get<std::string>(), it->second}};
   }
 
-  // What the graph returns and did not get as an input.
+  // Marks the values that the graph returns and that are not inputs.
   void add_outputs(const Json& args) {
     for (const Tensor& t : tensors_in(args)) {
       ProgramStorage& s = out_.program.storages[out_.program.values[t.value].storage];
@@ -116,8 +116,8 @@ class Reader {
     values_[node["name"].get<std::string>()] = std::move(results);
   }
 
-  // A collective starts when compute has come to its place; a wait is for the collective that made
-  // what it is given.
+  // A collective starts when compute reaches its position. A wait is for the collective that made
+  // the waited value.
   void communicate(ProgramStep& step) {
     Program& p = out_.program;
     const uint32_t storage = p.values[in_[0].value].storage.v;
@@ -144,7 +144,7 @@ class Reader {
     }
   }
 
-  // By the table; of groups that it does not know, by a bandwidth.
+  // The time from the table. Groups that the table does not have are priced by a bandwidth.
   double collective_us(const std::string& name, const std::string& group) {
     const int64_t size = out_.program.mesh[groups_.at(group)].size;
     const int64_t bytes = in_[0].bytes();
@@ -158,7 +158,7 @@ class Reader {
     return *ms * 1e3;
   }
 
-  // An H100 at 0.7 of its rates. Views and waits take no time.
+  // The roofline of an H100 at 0.7 of its rates. Views and waits take no time.
   double compute_us() {
     if (made_.empty()) return 0;
     int64_t bytes = 0;
@@ -183,7 +183,7 @@ class Reader {
     return {computed(node)};
   }
 
-  // Windows into what they are given.
+  // Ops that return views of their operands.
   std::optional<Tensor> view_of() {
     if (in_.empty()) return std::nullopt;
     const Json& a = *args_;
@@ -223,7 +223,7 @@ class Reader {
     return parts;
   }
 
-  // Collectives, and what joins tensors.
+  // Collectives, and ops that join tensors.
   std::optional<Tensor> moved_of() {
     const Json& a = *args_;
     if (in_.empty()) return std::nullopt;
@@ -323,7 +323,7 @@ class Reader {
         {row_major(Dtype::kI8, {bytes}), p.storages.push_back({bytes, kind, port, -1}), 0});
   }
 
-  // All tensors that are named anywhere in `args`, in order.
+  // All tensors that appear anywhere in `args`, in order.
   Tensors tensors_in(const Json& args) const {
     Tensors found;
     if (args.is_object() && args.contains("n")) {
@@ -346,7 +346,7 @@ class Reader {
   std::map<std::string, ValueId> inputs_;  // by name of the storage
   std::map<std::string, Tensors> values_;  // by node
   std::map<uint32_t, uint32_t> ready_;     // event of the collective that wrote a storage
-  // Of the node at hand.
+  // State of the current node.
   std::string op_;
   const Json* args_ = nullptr;
   Tensors in_;

@@ -1,9 +1,10 @@
-// The graphs of tests/data/overlap as programs: what one rank of a model that was parallelised by
-// hand runs, with shapes inferred from those of its inputs.
+// Turns the graphs of tests/data/overlap into programs. Each graph is what one rank runs of a model
+// that was parallelised by hand. Shapes are inferred from the shapes of the inputs.
 //
-// Every node is a step, views too, so that a storage lives as long as a node names it. Collectives
-// stand on the communication stream and start after the compute step in front of them; their wait
-// is a compute step. Values that the graph returns lie in session storages, which are never freed.
+// Every node is a step, views included, so that a storage lives as long as a node refers to it.
+// Collectives run on the communication stream and start after the compute step before them. Their
+// wait is a compute step. Values that the graph returns are in session storages, which are never
+// freed.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,11 +16,11 @@
 
 namespace shw::testing {
 
-// Milliseconds by collective, label of a group, and size.
+// Measured times of collectives in milliseconds, by collective, group label and size.
 class CollectiveTable {
  public:
   explicit CollectiveTable(const std::string& path);
-  // `bytes` of the operand. Nullopt: the table does not know such a group.
+  // `bytes` is the size of the operand. Nullopt: the table has no such group.
   std::optional<double> ms(const std::string& collective, const std::string& group,
                            int64_t group_size, int64_t bytes) const;
 
@@ -44,11 +45,11 @@ struct OverlapGraph {
     double table_ms = 0;
     uint32_t not_in_table = 0;
   };
-  std::map<std::string, Total> collectives;  // "all_gather 0"
+  std::map<std::string, Total> collectives;  // keys such as "all_gather 0"
 };
 
-// Of a file in tests/data/overlap. Fails the test, and is empty, where a node is not understood.
-// Without waits the results of collectives are read directly.
+// Reads a file in tests/data/overlap. If it contains an unknown node, the test fails and the result
+// is empty. Without `waits`, the results of collectives are read directly.
 OverlapGraph overlap_graph(const std::string& name, const std::string& table, bool waits = true);
 
 }  // namespace shw::testing

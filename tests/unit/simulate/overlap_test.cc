@@ -1,6 +1,6 @@
-// Graphs of a model that was parallelised by hand, against figures that an independent interpreter
-// of the same graphs computed: bytes of inputs, the peak of live bytes, arithmetic, collectives and
-// their times by the authors' tables.
+// Graphs of a model that was parallelised by hand. The expected figures come from an independent
+// interpreter of the same graphs: bytes of inputs, the peak of live bytes, arithmetic, collectives,
+// and their times by the authors' tables.
 #include <gtest/gtest.h>
 
 #include "passes/pass.h"
@@ -83,7 +83,8 @@ TEST_P(OverlapGraphs, CountsAreThoseOfTheFile) {
   }
 }
 
-// Inputs throughout, results from when they are made, all else until its last reader.
+// Inputs are live throughout, results from their creation to the end, and all other values until
+// their last reader.
 TEST_P(OverlapGraphs, LivePeakIsThatOfTheReferencesProfile) {
   const auto graph = testing::overlap_graph(GetParam().graph, GetParam().table);
   const LiveCurves c = live_curves(graph.program, graph.program.entries.at(0));
@@ -106,17 +107,17 @@ TEST_P(OverlapGraphs, EveryCommunicatorIsBusyForTheTimesOfItsCollectives) {
   }
   EXPECT_GT(s.collectives_us, in_table_us - 2.5);
   EXPECT_GE(s.total_us, s.lower_bound_us);
-  // In the order of the file each collective is awaited where it stands, so nothing is hidden.
+  // In the order of the file each collective is awaited immediately, so nothing is hidden.
   EXPECT_NEAR(s.exposed_us, s.collectives_us, 1e-9 * s.total_us);
   EXPECT_LT(s.lower_bound_us, s.total_us);
   EXPECT_NEAR(s.total_us, s.queues[0].busy_us + s.exposed_us, 1e-9 * s.total_us);
   SimulationOptions slow_host;
-  slow_host.launch_us = 1;  // as the reference's simulator has it
+  slow_host.launch_us = 1;  // as in the reference's simulator
   EXPECT_GT(simulate(graph.program, graph.program.entries[0], slow_host).total_us, s.total_us);
 }
 
-// The same graphs with collectives started and awaited by the pass, instead of where they stand. A
-// step of 676 ms becomes one of 461, where 456 are a lower bound (bw_256_2d).
+// The same graphs, with collectives started and awaited by the pass instead of at their position in
+// the file. The step of bw_256_2d drops from 676 ms to 461 ms, with a lower bound of 456 ms.
 TEST_P(OverlapGraphs, IsNoSlowerOnceItIsScheduledAndHoldsLittleMore) {
   auto graph = testing::overlap_graph(GetParam().graph, GetParam().table, false);
   Program& p = graph.program;

@@ -76,7 +76,7 @@ TEST_P(SimulatedPlans, HaveTheSameTimesWhereNothingElseIsAsked) {
   }
 }
 
-// The sharper bound holds for any order, so also where every step blocks compute.
+// The sharper bound holds for any order, so it also holds if every step blocks compute.
 TEST_P(SimulatedPlans, TakeNoLessThanTheBoundOfAllOrders) {
   Program serial = program_;
   for (ProgramStep& step : serial.steps) {
@@ -95,8 +95,8 @@ TEST_P(SimulatedPlans, TakeNoLessThanTheBoundOfAllOrders) {
   }
 }
 
-// A plan says with streams and events all that its steps need of each other: no step begins
-// because of a value alone, whose writer no event names.
+// Streams and events in a plan state all dependencies between its steps. So the start of a step
+// never depends on a value whose writer no event covers.
 TEST_P(SimulatedPlans, SayWithEventsWhatTheirStepsNeed) {
   SimulationOptions one;
   one.queue_per_communicator = false;
@@ -110,8 +110,9 @@ TEST_P(SimulatedPlans, SayWithEventsWhatTheirStepsNeed) {
 }
 
 // The passes count live bytes by the same definition: from the first to the last step that touches
-// a storage. The memory pass also pads storages, and holds what a collective reads until compute
-// has waited for it, so its peak is no lower, and the arena is no smaller than that.
+// a storage. In addition, the memory pass pads storages and holds a collective's operands until
+// compute has waited for it. So its peak is at least as high, and the arena is at least as large as
+// that peak.
 TEST_P(SimulatedPlans, HoldWhatThePassesCount) {
   const std::vector<int64_t> live = LiveBytes::of(program_, touched_storages(program_)).bytes();
   int64_t peak = 0;

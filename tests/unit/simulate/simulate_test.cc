@@ -66,7 +66,8 @@ TEST(Simulate, AWaitStallsComputeForWhatACollectiveStillNeeds) {
   EXPECT_EQ(t.lower_bound_us, 40);
 }
 
-// Two collectives on two communicators run at once, and one after another where they share a queue.
+// Two collectives on two communicators run at the same time. If they share a queue, they run one
+// after the other.
 TEST(Simulate, CommunicatorsRunBesideEachOther) {
   Sketch s;
   s.collective(10, {0}, {}, {s.value(8)});
@@ -82,8 +83,8 @@ TEST(Simulate, CommunicatorsRunBesideEachOther) {
   EXPECT_EQ(shared.exposed_us, 16);
 }
 
-// The members of a group are numbered by the order of its mesh dims, so these are two
-// communicators. But their ranks are the same, and send over the same links.
+// The order of its mesh dims numbers the members of a group, so these are two communicators. But
+// both have the same ranks and send over the same links.
 TEST(Simulate, GroupsThatNumberTheSameRanksInOtherOrdersShareTheirLinks) {
   Sketch s;
   s.collective(10, {0, 1}, {}, {s.value(8)});
@@ -95,8 +96,8 @@ TEST(Simulate, GroupsThatNumberTheSameRanksInOtherOrdersShareTheirLinks) {
   EXPECT_EQ(r.queues.size(), 2u);
 }
 
-// An event says that its whole stream has come so far: the wait for step 1 covers step 0, though it
-// runs in another queue. Schedules leave out waits on the strength of that.
+// An event covers everything before it on its stream. So the wait for step 1 also covers step 0,
+// which runs in another queue. Schedules omit waits because of this.
 TEST(Simulate, AnEventCoversAllEarlierStepsOfItsStream) {
   Sketch s;
   s.collective(10, {0}, {}, {s.value(8)});
@@ -112,7 +113,7 @@ TEST(Simulate, AnEventCoversAllEarlierStepsOfItsStream) {
   EXPECT_EQ(r.queues[2].exposed_us, 0);
 }
 
-// What a stream has waited for holds for its later steps, whatever their queue.
+// A wait of a stream covers all later steps of the stream, whatever their queue.
 TEST(Simulate, AWaitHoldsForTheRestOfTheStream) {
   Sketch s;
   s.step(7, {}, {s.value(8)});
@@ -124,8 +125,8 @@ TEST(Simulate, AWaitHoldsForTheRestOfTheStream) {
   EXPECT_EQ(run(s).steps[2].start_us, 7);
 }
 
-// compute: idle until 9: of that 3 for the gather over tp, then 6 for the sum over dp that reads
-// it.
+// compute: idle until 9 µs. Of these, 3 µs are for the gather over tp, and 6 µs for the sum over
+// dp, which reads the gather's result.
 TEST(Simulate, AStallIsSharedByTheCollectivesThatItWaitsForInTurn) {
   Sketch s;
   const ValueId x = s.value(8), y = s.value(8);
@@ -152,7 +153,7 @@ TEST(Simulate, ACollectiveAfterTheLastComputeStepIsExposed) {
   EXPECT_EQ(run(s).total_us, 13);
 }
 
-// Before schedule-collectives all steps stand on the compute stream.
+// Before schedule-collectives, all steps are on the compute stream.
 TEST(Simulate, ACollectiveOnTheComputeStreamBlocksIt) {
   Sketch s;
   const ValueId x = s.value(8);
@@ -166,7 +167,7 @@ TEST(Simulate, ACollectiveOnTheComputeStreamBlocksIt) {
   EXPECT_EQ(r.critical_path, (Steps{0, 1, 2}));
 }
 
-// An update in place comes after all reads of what it overwrites, and no stream has to say so.
+// An in-place update runs after all reads of the old value, even if no event says so.
 TEST(Simulate, AnUpdateWaitsForEarlierReads) {
   Sketch s;
   const ValueId state = s.value(8, StorageKind::kState);
@@ -190,14 +191,14 @@ TEST(Simulate, TheHostLaunchesStepsInOrder) {
   EXPECT_EQ(r.steps[1].start_us, 6);
   EXPECT_EQ(r.steps[2].start_us, 9);
   EXPECT_EQ(r.total_us, 29);
-  EXPECT_EQ(r.exposed_us, 0);  // the host's fault, no communicator's
+  EXPECT_EQ(r.exposed_us, 0);  // the host's fault, not a communicator's
 }
 
 TEST(Simulate, PricesCanBeOthersThanTheProgramHolds) {
   Sketch s;
   s.step(1, {}, {s.value(8)});
   s.step(-1, {}, {s.value(8)});
-  EXPECT_EQ(run(s).total_us, 1);  // no step takes less than nothing
+  EXPECT_EQ(run(s).total_us, 1);  // no step takes less than 0 µs
   const double prices[] = {2, 5};
   SimulationOptions o;
   o.step_us = prices;
@@ -231,10 +232,10 @@ TEST(Simulate, CopiesToAndFromHostMemoryRunOnTheirLinks) {
   EXPECT_EQ(r.live.host, (std::vector<int64_t>{0, 100, 100, 100, 0}));
   EXPECT_EQ(r.live.arena, (std::vector<int64_t>{100, 100, 10, 110, 120}));
   EXPECT_EQ(r.live.host_peak, 100);
-  EXPECT_EQ(run(s).total_us, 48);  // all in device memory: five steps of compute
+  EXPECT_EQ(run(s).total_us, 48);  // all in device memory: five compute steps
 }
 
-// The same, where the program says so itself.
+// The same, for a program that itself states which storages are in host memory.
 TEST(Simulate, StoragesInHostMemoryAreNotOfTheDevice) {
   Sketch s;
   const ValueId a = s.value(100), host = s.value(100, StorageKind::kHost), back = s.value(100);
@@ -292,7 +293,8 @@ TEST(LiveCurves, AResultInPlaceTakesNoMemoryOfItsOwn) {
   EXPECT_EQ(c.device_peak, 96);
 }
 
-// `saved` is written in the middle of the first entry and stays; the second holds it throughout.
+// `saved` is written in the middle of the first entry and stays live. The second entry holds it
+// throughout.
 TEST(LiveCurves, ASessionHoldsItsStoragesToTheEnd) {
   Sketch s;
   const ValueId a = s.value(5), saved = s.value(70, StorageKind::kSession);
@@ -312,8 +314,8 @@ TEST(LiveCurves, ASessionHoldsItsStoragesToTheEnd) {
   EXPECT_EQ(backward.device_peak, 74);
 }
 
-// Random programs: steps on both streams that read earlier results, with events where streams need
-// them and some that they do not need.
+// Random programs: steps on both streams that read earlier results. Events are placed where streams
+// need them, and some more.
 class RandomProgram {
  public:
   explicit RandomProgram(uint32_t seed) : random_(seed) {
@@ -321,7 +323,7 @@ class RandomProgram {
     for (uint32_t i = 0; i < n; ++i) add(i);
     for (uint32_t k = below(6); k > 0; --k) add_order();
   }
-  // One more event, from an earlier step to a later one.
+  // Adds one more event from an earlier step to a later one.
   void add_order() {
     const auto n = static_cast<uint32_t>(s.p.steps.size());
     const uint32_t second = 1 + below(n - 1);
@@ -370,7 +372,7 @@ TEST_P(SimulateRandomly, KeepsWhatTheHeaderSays) {
     const uint32_t cause = r.steps[i].cause;
     EXPECT_EQ(r.steps[i].start_us, cause == kNoStep ? 0 : r.steps[cause].end_us);
     for (ValueId v : p.steps[i].inputs) {
-      const uint32_t writer = p.values[v].storage.v;  // each step makes the storage of its number
+      const uint32_t writer = p.values[v].storage.v;  // step i makes storage i
       EXPECT_GE(r.steps[i].start_us, r.steps[writer].end_us);
     }
     for (uint32_t e : p.steps[i].waits)
@@ -417,8 +419,8 @@ TEST_P(SimulateRandomly, EqualProgramsGiveEqualBits) {
   EXPECT_EQ(a.exposed_us, b.exposed_us);
 }
 
-// Where neighbours are of different streams and neither needs the other, their order in the program
-// is no order in time.
+// If neighbouring steps are on different streams and neither depends on the other, their order in
+// the program has no effect on time.
 TEST_P(SimulateRandomly, IndependentNeighboursMayChangePlaces) {
   RandomProgram random(GetParam());
   Program& p = random.s.p;
@@ -440,7 +442,7 @@ TEST_P(SimulateRandomly, IndependentNeighboursMayChangePlaces) {
   EXPECT_GT(swaps, 0u);
 }
 
-// The arena's curve against the definition, storage by storage and step by step.
+// Compares the arena's curve with the definition, storage by storage and step by step.
 TEST_P(SimulateRandomly, LiveBytesAreThoseOfTheDefinition) {
   const RandomProgram random(GetParam());
   const Program& p = random.s.p;

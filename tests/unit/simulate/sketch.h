@@ -1,4 +1,4 @@
-// A program under construction: every step makes one tensor of its own.
+// Builds a program in which every step makes one new tensor.
 #pragma once
 #include <string>
 #include <utility>
@@ -14,7 +14,8 @@ class Sketch {
     p.mesh = {{"dp", 2}, {"tp", 4}};
     p.entries.emplace_back().name = "step";
   }
-  // A value in a new storage; ports are left out, as the simulator needs none of arena storages.
+  // A value in a new storage. Ports are omitted: the simulator does not need them for arena
+  // storages.
   ValueId value(int64_t bytes, StorageKind kind = StorageKind::kArena) {
     const TensorType type = row_major(Dtype::kI8, {bytes});
     return p.values.push_back({type, p.storages.push_back({bytes, kind, UINT32_MAX, -1}), 0});
@@ -47,12 +48,12 @@ class Sketch {
     s.stream = communication_stream(p, s.collective.axes);
     return s;
   }
-  // All collectives share one stream, as where there are more communicators than streams.
+  // Puts all collectives on one stream, as happens when there are more communicators than streams.
   void share_a_stream() {
     p.streams = {ProgramStream{}, {StreamKind::kCommunication}};
     for (ProgramStep& s : p.steps) s.stream = s.stream == kComputeStream ? kComputeStream : 1;
   }
-  // Step `second` waits until step `first` is over.
+  // Makes step `second` wait until step `first` has ended.
   void order(uint32_t first, uint32_t second) {
     ProgramStep& s = p.steps[first];
     if (s.records == kNoEvent) s.records = p.num_events++;

@@ -1,4 +1,4 @@
-// The oracle that cannot be wrong: every labelling in turn. For small problems.
+// A trivially correct oracle for small problems: it tries every labelling.
 #pragma once
 #include <vector>
 
@@ -19,7 +19,7 @@ inline Result<Solution> solve_brute_force(const PlacementProblem& problem) {
   for (bool more = true; more;) {
     const double cost = evaluate(problem, choice);
     if (cost < best.cost) best.choice = choice, best.cost = cost;
-    more = false;  // count up, the last variable fastest
+    more = false;  // next labelling: the last variable changes fastest
     for (uint32_t v = problem.num_variables(); v-- > 0 && !more;) {
       more = ++choice[v] < problem.num_labels(v);
       if (!more) choice[v] = 0;

@@ -1,4 +1,4 @@
-// Problems with budgets, against every labelling in turn and against lp_solve.
+// Problems with budgets, compared with an exhaustive search and with lp_solve.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -30,7 +30,7 @@ Result<Solution> solve_quietly(const PlacementProblem& problem, const SolveOptio
   return solve(problem, options, monitor);
 }
 
-// Returns whether there was a labelling within the budgets.
+// Returns whether there is a labelling within the budgets.
 bool expect_same(const PlacementProblem& problem, const Result<Solution>& got,
                  const Result<Solution>& want) {
   EXPECT_EQ(got.ok(), want.ok()) << got.status().message() << " | " << want.status().message();
@@ -92,7 +92,7 @@ TEST(Budgets, HaveOneOptimumWhateverTheThreads) {
   SolveOptions options;
   const auto one = solve_quietly(problem, options);
   ASSERT_TRUE(one.ok() && one->proven);
-  EXPECT_GT(one->stats.branch_nodes, 200u);  // other threads come
+  EXPECT_GT(one->stats.branch_nodes, 200u);  // enough that other threads join
   for (options.threads = 2; options.threads < 5; ++options.threads) {
     const auto got = solve_quietly(problem, options);
     ASSERT_TRUE(got.ok()) << got.status().message();
@@ -103,7 +103,7 @@ TEST(Budgets, HaveOneOptimumWhateverTheThreads) {
   }
 }
 
-// A problem of which no branching comes to an end within a test.
+// A problem for which branching does not end within the time of a test.
 PlacementProblem endless_problem() {
   const RandomShape large{.min_variables = 80,
                           .max_variables = 80,
@@ -115,7 +115,7 @@ PlacementProblem endless_problem() {
   return problem;
 }
 
-// How often a solve reports by one thread, until it has settled so many parts.
+// The number of progress reports of a single-threaded solve until it has settled `parts` parts.
 uint32_t reports_of(const PlacementProblem& problem, uint64_t parts) {
   uint32_t reports = 0;
   Monitor monitor;
@@ -127,10 +127,10 @@ uint32_t reports_of(const PlacementProblem& problem, uint64_t parts) {
   return reports;
 }
 
-// The flag is raised by another thread while all of them branch.
+// Another thread raises the flag while all threads branch.
 TEST(Budgets, OnThreadsStopSoonAfterTheFlagIsRaised) {
   const PlacementProblem problem = endless_problem();
-  const uint32_t alone = reports_of(problem, 200);  // from there on threads share the work
+  const uint32_t alone = reports_of(problem, 200);  // from there on, threads share the work
   for (const uint32_t more : {1u, 10u, 40u}) {
     SCOPED_TRACE(more);
     constexpr uint32_t kThreads = 4;
@@ -158,7 +158,7 @@ TEST(Budgets, OnThreadsStopSoonAfterTheFlagIsRaised) {
     raiser.join();
     ASSERT_FALSE(got.ok()) << "the problem is too easy for this test";
     EXPECT_EQ(got.status().code(), Code::kCancelled);
-    // 10 ms each is the promise; the rest is for sanitizers, which slow the work down.
+    // The promised limit is 10 ms per thread. The rest is for sanitizers, which slow the code down.
     EXPECT_LT(static_cast<double>(stopped - raised) / CLOCKS_PER_SEC, kThreads * 0.050);
   }
 }
@@ -194,7 +194,7 @@ TEST(Budgets, MatchLpSolve) {
   EXPECT_LT(feasible, 950);
 }
 
-// From the first cell on, where problems are small enough to know the answer.
+// Improves the incumbent from the first cell on, on problems small enough that the answer is known.
 TEST(Budgets, HaveOneOptimumIfTheIncumbentIsImproved) {
   const RandomShape shape{.min_variables = 30,
                           .max_variables = 40,
@@ -223,7 +223,7 @@ TEST(Budgets, HaveOneOptimumIfTheIncumbentIsImproved) {
   EXPECT_GT(branched, 5u);
 }
 
-// An answer that is cut short by its work is within the budgets, and its bound is one.
+// An answer that is cut short by the work limit is within the budgets, and its bound is valid.
 TEST(Budgets, StopAfterTheirWork) {
   const RandomShape shape{.min_variables = 30,
                           .max_variables = 40,
@@ -253,7 +253,7 @@ TEST(Budgets, StopAfterTheirWork) {
   EXPECT_GT(cut, 3u);
 }
 
-// A rough answer is within the budgets and near the optimum, and its bound is one.
+// A rough answer is within the budgets and near the optimum, and its bound is valid.
 TEST(Budgets, MatchBruteForceIfTheProblemCountsAsHuge) {
   SolveOptions huge;
   huge.huge_cells = 0;
@@ -280,7 +280,7 @@ TEST(Budgets, MatchBruteForceIfTheProblemCountsAsHuge) {
   EXPECT_GT(feasible, 200);
 }
 
-// A chain of layers that use little of a budget where they cost much.
+// A chain of layers whose expensive labels use little of a budget.
 PlacementProblem layers_within_a_budget() {
   constexpr uint32_t kLayers = 60, kLabels = 60;
   std::mt19937 random(5);
@@ -302,7 +302,7 @@ PlacementProblem layers_within_a_budget() {
   return problem;
 }
 
-// Prices move among the likely labels, so all labels are swept less often.
+// Prices are adjusted on the likely labels, so fewer sweeps over all labels are needed.
 TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
   const PlacementProblem problem = layers_within_a_budget();
   SolveOptions options;
@@ -316,8 +316,8 @@ TEST(Budgets, OfHugeProblemsTakeFewerSweeps) {
   EXPECT_LT(5 * likely->stats.sweeps, 3 * swept->stats.sweeps);
 }
 
-// Messages are of use even where a variable is added, which nothing else of a warm start is but the
-// prices.
+// Messages are still useful after a variable was added. Of the rest of a warm start, only the
+// prices are.
 TEST(Budgets, OfHugeProblemsGoOnFromTheMessagesOfTheLast) {
   PlacementProblem problem = layers_within_a_budget();
   SolveOptions options;
@@ -340,8 +340,8 @@ TEST(Budgets, OfHugeProblemsGoOnFromTheMessagesOfTheLast) {
   EXPECT_LT(again->stats.cells, anew->stats.cells);
 }
 
-// With many rows, prices of other labels keep the bundle where it is. With one row they do not:
-// by the bundle alone this takes fewer steps.
+// With many rows, the prices of other labels keep the bundle in place. With one row they do not:
+// the bundle alone would need fewer steps here.
 TEST(Budgets, MovePricesByAveragesFirstEvenFromAWarmStart) {
   constexpr uint32_t kAverages = 16;  // steps
   const PlacementProblem problem = layers_within_a_budget();
@@ -357,7 +357,7 @@ TEST(Budgets, MovePricesByAveragesFirstEvenFromAWarmStart) {
   EXPECT_EQ(again->cost, cold->cost);
 }
 
-// Whatever messages a huge problem starts from, bounds are bounds.
+// Bounds are valid whatever messages a huge problem starts from.
 TEST(Budgets, MatchBruteForceFromTheMessagesOfAnotherProblem) {
   SolveOptions huge;
   huge.huge_cells = 0;
@@ -384,7 +384,7 @@ TEST(Budgets, MatchBruteForceFromTheMessagesOfAnotherProblem) {
   EXPECT_GT(feasible, 50);
 }
 
-// Copies follow from the layouts at the two ends of an edge (placement/memory_copies.cc).
+// Copies are determined by the layouts at both ends of an edge (placement/memory_copies.cc).
 TEST(Budgets, OnCopiesMatchBruteForce) {
   int feasible = 0, copies = 0;
   for (uint32_t seed = 8000; seed < 8400; ++seed) {
@@ -433,10 +433,10 @@ TEST(Budgets, AreKeptAmongTheLikelyLabels) {
   }
   EXPECT_GT(found, feasible * 9 / 10);
   EXPECT_GT(best, feasible / 2);
-  EXPECT_LT(proven, feasible);  // otherwise all were small
+  EXPECT_LT(proven, feasible);  // otherwise all problems were small
 }
 
-// The work grows with what may be likely, not with what there is.
+// The work grows with the number of likely labels, not with the number of all labels.
 TEST(Budgets, TakeWorkInProportionForARoughAnswer) {
   const RandomShape shape{.min_variables = 60,
                           .max_variables = 60,
@@ -475,8 +475,8 @@ TEST(Budgets, CountVariablesOnlyWhileLive) {
   EXPECT_EQ(peak_load(p, budget, std::vector<uint32_t>{0, 1, 0}), 10);
 }
 
-// Two kinds of equal layers that use much or little of a budget. Prices balance a fraction of a
-// layer, and which layers use much does not matter: only counting closes the gap.
+// Two kinds of equal layers use much or little of a budget. Prices balance a fraction of a layer,
+// and it does not matter which layers use much. So only counting closes the gap.
 TEST(Budgets, OfEqualLayersAreClosedByCounting) {
   constexpr uint32_t kLayers = 32;
   constexpr int kMuch[] = {62, 26}, kGain[] = {60, 20};
@@ -502,10 +502,10 @@ TEST(Budgets, OfEqualLayersAreClosedByCounting) {
   EXPECT_TRUE(got->proven) << got->bound << " of " << got->cost;
 }
 
-// The same where two budgets bind at once: fronts of both close the gap at the root.
+// The same with two budgets that bind at the same time: fronts of both close the gap at the root.
 TEST(Budgets, OfEqualLayersAreClosedByFronts) {
   PlacementProblem p;
-  p.add_variable(std::vector<double>{100'000});  // against which the gap is narrow
+  p.add_variable(std::vector<double>{100'000});  // relative to this cost the gap is narrow
   const uint32_t budgets[] = {p.add_budget(170), p.add_budget(145)};
   for (uint32_t layer = 0; layer < 16; ++layer) {
     const uint32_t v = p.add_variable(std::vector<double>{31, 14, 0});
@@ -591,8 +591,8 @@ TEST(Budgets, StopSoonAfterTheFlagIsRaised) {
   expect_stops_soon(problem, {1, 30, 200});
 }
 
-// Whether the search comes to its end or a limit ends it; only parts beyond the first few hundred
-// are worked on by several threads.
+// Holds whether the search completes or a limit ends it. Several threads work only on the parts
+// beyond the first few hundred.
 TEST(Budgets, AreSolvedAlikeByAnyNumberOfThreads) {
   PlacementProblem problem = random_problem(701, {.min_variables = 45,
                                                   .max_variables = 45,

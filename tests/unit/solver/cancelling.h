@@ -1,4 +1,4 @@
-// What cancelling promises, of problems with and without budgets.
+// Checks of cancellation, for problems with and without budgets.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 namespace shw::solver::testing {
 
-// The flag is raised after each of these times, in the middle of a solve that takes longer: it ends
-// soon after.
+// Starts a solve that takes longer than each of these times and cancels it after that time. Expects
+// that the solve ends soon afterwards.
 inline void expect_stops_soon(const PlacementProblem& problem,
                               std::initializer_list<int> times_ms) {
   for (const int after_ms : times_ms) {
@@ -32,7 +32,7 @@ inline void expect_stops_soon(const PlacementProblem& problem,
     raiser.join();
     ASSERT_FALSE(got.ok()) << "the problem is too easy for this test";
     EXPECT_EQ(got.status().code(), Code::kCancelled);
-    // 10 ms is the promise; the rest is for sanitizers, which slow the work down.
+    // The promised limit is 10 ms. The rest is for sanitizers, which slow the code down.
     EXPECT_LT(static_cast<double>(stopped - raised) / CLOCKS_PER_SEC, 0.050);
   }
 }

@@ -1,4 +1,4 @@
-// Certificates, held to a checker that knows the problem and the rules of certificate.h alone.
+// Checks certificates with a checker that uses only the problem and the rules in certificate.h.
 #include "solver/certificate.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The bound of a certificate, by a checker that knows the problem and the rules of certificate.h
-// alone.
+// Computes the bound of a certificate. It is independent of the solver: it uses only the problem
+// and the rules in certificate.h.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace shw::solver::testing {
 
 using Flags = std::vector<std::vector<bool>>;  // by variable and label
 
-// What all variables live at a point of a budget use at least.
+// The least that all variables in use at `point` of a budget consume together.
 inline double least_load(const PlacementProblem& p, uint32_t budget, uint32_t point) {
   double load = 0;
   for (const auto& u : p.usages())
@@ -23,8 +23,8 @@ inline double least_load(const PlacementProblem& p, uint32_t budget, uint32_t po
   return load;
 }
 
-// Labels that are allowed, and fit at the points where usages begin or end beside the least of all
-// others.
+// Labels that are allowed and fit into the budgets. A label fits if its usage plus the least usage
+// of all other variables stays within the limit, at every point where a usage begins or ends.
 inline Flags possible_labels(const PlacementProblem& p) {
   Flags possible;
   for (uint32_t v = 0; v < p.num_variables(); ++v) {
@@ -67,8 +67,8 @@ inline void drop_without_partner(const PlacementProblem& p, Flags& possible) {
   }
 }
 
-// The bound that a certificate proves; of the labellings that have the held label only, if one is
-// held. Infinite: there are none.
+// The bound that a certificate proves. If a label is held, the bound covers only labellings with
+// that label. Infinite: no labelling is possible.
 struct Held {
   uint32_t variable = UINT32_MAX, label = 0;
 };

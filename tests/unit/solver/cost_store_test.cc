@@ -26,7 +26,7 @@ CostStore::MaskId random_mask(CostStore& store, std::mt19937& random, uint32_t s
   return store.mask(words, size);
 }
 
-// Sizes on both sides of a 64-bit word, both orientations.
+// Sizes on both sides of a 64-bit word, in both orientations.
 TEST(CostStore, ComputesWhatPlainLoopsDo) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -87,7 +87,7 @@ TEST(CostStore, ComputesWhatPlainLoopsDo) {
   }
 }
 
-// Some variable of a part of a problem may have no label left.
+// A variable of a part of a problem may have no labels left.
 TEST(CostStore, KnowsTablesOfNothing) {
   CostStore store;
   EXPECT_EQ(store.vector({}), store.vector({}));
@@ -106,7 +106,7 @@ TEST(CostStore, GivesEqualTablesOneNumberAndDoesEqualWorkOnce) {
   const Handle first = store.eliminate(u, m, m);
   const size_t tables = store.num_matrices();
   EXPECT_EQ(store.eliminate(u, m, m), first);
-  // A number of its own, but an equal table: the result is found among those that are there.
+  // The copy has its own number but an equal table: the store must find the existing result.
   const Handle copy = store.borrow(5, 6, costs.data());
   EXPECT_EQ(store.eliminate(u, copy, copy), first);
   EXPECT_EQ(store.num_matrices(), tables + 1);

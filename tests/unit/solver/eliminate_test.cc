@@ -55,7 +55,7 @@ TEST(Eliminate, KeepsToItsBudgets) {
   EXPECT_FALSE(plan(clique, kNoLimit, found->cells - 1).has_value());
 }
 
-// Small tables: variables are copied, and the minimum becomes a bound.
+// Tables are limited to a small size, so variables are copied and the minimum becomes a bound.
 TEST(Eliminate, BoundsTheOptimumWithCopies) {
   int feasible = 0, disputed = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {

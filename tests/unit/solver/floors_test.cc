@@ -1,5 +1,5 @@
-// Floors, held to the optimum with the label forced, and to the bound that the certificate proves
-// with the variable held, as code that shares nothing with them reads it.
+// Compares floors with two values: the optimum with the label forced, and the bound that the
+// certificate proves with the variable held. Independent code reads the certificate.
 #include "solver/floors.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Floors, LieBetweenTheCertificateAndTheForcedOptimum) {
         const double held = checked_bound(problem, *certificate, {v, i});
         ASSERT_LE(floor, forced) << "variable " << v << ", label " << i;
         if (held == kForbidden)
-          continue;  // the checker sees further: it starts from the held label
+          continue;  // the checker finds more because it starts from the held label
         ASSERT_GE(floor, certificate->bound - 1e-9 * (1 + std::abs(certificate->bound)));
         ++checked;
         tight += floor > forced - 1e-6;
@@ -60,7 +60,7 @@ TEST(Floors, LieBetweenTheCertificateAndTheForcedOptimum) {
   EXPECT_GT(checked, 2000u);
   EXPECT_GT(tight, checked / 2);
   EXPECT_GT(tight_in_all, checked / 2);
-  EXPECT_GT(above, checked / 20);  // the tree is worth its while
+  EXPECT_GT(above, checked / 20);  // the tree improves enough floors
 }
 
 TEST(Floors, AreExactOnTrees) {

@@ -1,4 +1,5 @@
-// Folded problems: what stays equals what was left out, and is where the whole one starts from.
+// Folded problems: the layers that stay equal those that are left out, and the folded solution is a
+// start for the whole problem.
 #include "solver/fold_layers.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +16,9 @@ namespace {
 
 using testing::random_problem;
 
-// Layers with a variable of a forward and one of a backward pass, which meet in the last one. A
-// variable ahead of all and one behind are read by every layer, or by the first.
+// Layers with one variable of the forward pass and one of the backward pass, which meet in the last
+// layer. Every layer reads the variable in front of them. The first layer reads the variable behind
+// them.
 class DeepProblem {
  public:
   DeepProblem(uint32_t layers, uint32_t labels, uint32_t seed) : random_(seed) {
@@ -46,7 +48,7 @@ class DeepProblem {
     for (double& c : list) c = random_() % 1000;
     return list;
   }
-  // Distances up to a limit, so that sweeps nearly close the gap.
+  // The costs are distances up to a limit, so that sweeps nearly close the gap.
   uint32_t matrix(uint32_t rows, uint32_t cols) {
     const uint32_t weight = 100 + random_() % 300;
     std::vector<double> distance;
@@ -91,7 +93,7 @@ TEST(FoldLayers, LeavesOtherProblemsAlone) {
     EXPECT_FALSE(fold_layers(random_problem(seed, {.min_variables = 30, .max_variables = 60}), 1));
 }
 
-// One sweep from the messages of a few layers gives the bound that takes several without.
+// One sweep from the messages of a few layers reaches a bound that otherwise takes several sweeps.
 TEST(FoldLayers, MessagesFitTheWhole) {
   int gains = 0;
   for (uint32_t seed = 0; seed < 20; ++seed) {
@@ -116,7 +118,7 @@ TEST(FoldLayers, MessagesFitTheWhole) {
   EXPECT_GT(gains, 3);
 }
 
-// Layers that differ by next to nothing cannot be folded.
+// Layers with tiny differences cannot be folded.
 TEST(FoldLayers, DeepRootsTakeLessWork) {
   const PlacementProblem equal = std::move(DeepProblem(48, 100, 3).problem);
   PlacementProblem different = equal.share();

@@ -1,4 +1,4 @@
-// Exact rows of budgets: fronts of cost against usage, against every labelling in turn.
+// Exact rows of budgets: compares fronts of cost against usage with an exhaustive search.
 #include "solver/fronts.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using testing::add_random_budgets;
 using testing::random_problem;
 
-// The least cost at the prices among the labellings within the exact rows.
+// The least cost at these prices among the labellings within the exact rows.
 double least_within(const PlacementProblem& problem, const BudgetRows& rows,
                     std::span<const size_t> exact, std::span<const double> prices) {
   std::vector<uint32_t> choice(problem.num_variables(), 0);
@@ -43,7 +43,7 @@ double least_within(const PlacementProblem& problem, const BudgetRows& rows,
   return least;
 }
 
-// Of random problems with rows: the first of `exact` rows, and whole prices of all.
+// Random problems with rows. The first `exact` rows are exact, and all rows have integer prices.
 struct Case {
   PlacementProblem problem;
   BudgetRows rows;
@@ -111,7 +111,7 @@ TEST(Fronts, LeaveOutWhatReachesTheLimit) {
   }
 }
 
-// 200 equal layers: 201 sums, where labellings are beyond counting.
+// 200 equal layers have 201 sums, although the number of labellings is far too large to enumerate.
 TEST(Fronts, OfEqualLayersStayShort) {
   Case c;
   const uint32_t budget = c.problem.add_budget(700);
@@ -127,7 +127,7 @@ TEST(Fronts, OfEqualLayersStayShort) {
   EXPECT_NEAR((*got)->bound, 13 * (200 - 700 / 9), 1e-5);
 }
 
-// Sorting them all would take a second.
+// Sorting all of them would take a second.
 TEST(Fronts, ManyItemsAreSortedUntilItIsOver) {
   const std::vector<ExactRow> rows{{0, 1, 0}};
   FrontFilter filter(rows, 1e-6);
@@ -139,10 +139,11 @@ TEST(Fronts, ManyItemsAreSortedUntilItIsOver) {
   ASSERT_TRUE(filter(items, [&](uint64_t) -> Result<bool> { return ++asked == 2; }).ok());
   EXPECT_TRUE(items.empty());
   EXPECT_EQ(asked, 2);
-  // To the end, it asks all along, the sort included: so there is much left to stop.
+  // A complete run checks for cancellation throughout, also while sorting, so there is much to
+  // stop.
   ASSERT_TRUE(filter(many, [&](uint64_t) -> Result<bool> { return ++asked == 0; }).ok());
   EXPECT_GT(asked, 300);
-  // Each kept item uses less than all before it, which are worth no more.
+  // Each kept item uses less than all items before it, whose values are no higher.
   ASSERT_GT(many.size(), 1);
   for (size_t i = 1; i < many.size(); ++i) {
     EXPECT_LE(filter.value(many[i - 1]), filter.value(many[i]));

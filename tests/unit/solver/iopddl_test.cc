@@ -1,4 +1,4 @@
-// Instances of the IOPDDL contest: the one in tests/data always, the larger ones where SHW_IOPDDL
+// Instances of the IOPDDL contest: the one in tests/data always, and the larger ones if SHW_IOPDDL
 // names their folder.
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ struct Instance {
   const char* name;
   double best_known;
   bool proven;    // by this solver, within its limits
-  double within;  // × best_known
+  double within;  // factor of best_known
   double time_limit_s;
 };
 
 class Iopddl : public ::testing::TestWithParam<Instance> {
  protected:
-  // Empty: not to be had here.
+  // The path of the instance. Empty: not available here.
   static std::string path() {
     if (std::string(GetParam().name) == "B")
       return std::string(SHW_TEST_DATA) + "/iopddl/B.json.gz";

@@ -1,5 +1,5 @@
-// Local search and recombination within budgets: never worse, never beyond a budget, and what they
-// find where single moves do not.
+// Local search and recombination within budgets. They never make a labelling worse, never exceed a
+// budget, and find improvements that single moves do not find.
 #include "solver/local_search.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using testing::add_random_budgets;
 using testing::random_problem;
 
-// Without parallel edges or loops, as presolve leaves them.
+// A problem without parallel edges or loops, as presolve leaves it.
 struct Case {
   PlacementProblem problem;
   BudgetRows rows;
@@ -48,7 +48,7 @@ bool is_within(const BudgetRows& rows, std::span<const uint32_t> choice) {
   return std::ranges::all_of(overload, [](double x) { return x <= 1e-9; });
 }
 
-// Every labelling of finite cost within the rows, cheapest first.
+// Every labelling with a finite cost within the rows, cheapest first.
 std::vector<std::pair<double, std::vector<uint32_t>>> all_within(const Case& c) {
   std::vector<std::pair<double, std::vector<uint32_t>>> found;
   std::vector<uint32_t> choice(c.problem.num_variables(), 0);
@@ -90,7 +90,7 @@ TEST(LocalSearch, ComesFromTheWorstLabellingToTheBest) {
   EXPECT_GT(best, cases * 9 / 10);
 }
 
-// One has a use for what another gives up.
+// One variable can use what another gives up.
 TEST(LocalSearch, ExchangesUsageBetweenVariables) {
   PlacementProblem p;
   const uint32_t budget = p.add_budget(1);
@@ -109,7 +109,8 @@ TEST(LocalSearch, ExchangesUsageBetweenVariables) {
             (std::vector<uint32_t>{0, 1}));
 }
 
-// However much dearer the labels of one variable are than those of another.
+// Takes the cheapest labels of every variable, however much more one variable's labels cost than
+// another's.
 TEST(Recombine, TakesTheCheapestLabelsOfEveryVariableFirst) {
   PlacementProblem p;
   for (const uint32_t labels : {3, 3, 2, 2}) p.add_variable(std::vector<double>(labels, 0));
@@ -129,7 +130,7 @@ TEST(Recombine, TakesTheCheapestLabelsOfEveryVariableFirst) {
   EXPECT_EQ(likely(1, LikelyBy::kRank), (Flags{1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
 }
 
-// Which are found without sorting all labels of a variable.
+// These labels are found without sorting all labels of a variable.
 TEST(Recombine, TakesThoseThatSortingAllLabelsGives) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 200; ++trial) {
@@ -174,7 +175,7 @@ TEST(Recombine, SolvesAmongTheAllowedLabels) {
     if (all.empty()) continue;
     const uint64_t labels = made->problem.first_label(made->problem.num_variables());
     const auto& start = all.back().second;
-    for (const int allowed : {0, 1, 2}) {  // none, every second, all
+    for (const int allowed : {0, 1, 2}) {  // no labels, every second, all
       std::vector<uint8_t> flags(labels, 0);
       for (uint64_t i = 0; i < labels; ++i) flags[i] = allowed == 2 || (allowed == 1 && i % 2 == 0);
       double want = all.back().first;
@@ -225,7 +226,8 @@ TEST(Recombine, EndsWithItsStartAtTheLimitOfItsWork) {
   EXPECT_GT(cut_short, 20);
 }
 
-// Cheapest labels first run into the budget, or into forbidden pairs, before the last variable.
+// Taking the cheapest labels first exceeds the budget or meets forbidden pairs before the last
+// variable.
 TEST(Decode, KeepsWhatTheOthersNeedWithinTheBudget) {
   constexpr uint32_t kVariables = 8;
   PlacementProblem p;
@@ -249,7 +251,7 @@ TEST(Decode, KeepsWhatTheOthersNeedWithinTheBudget) {
   ASSERT_TRUE(within.ok());
   ASSERT_EQ(within->size(), kVariables);
   EXPECT_TRUE(is_within(rows, *within));
-  EXPECT_EQ(evaluate(p, *within), 60);  // one pair of four has room for more
+  EXPECT_EQ(evaluate(p, *within), 60);  // only one of the four pairs can use more
 }
 
 }  // namespace

@@ -23,11 +23,11 @@ PlacementProblem with_labels(std::initializer_list<std::vector<double>> unaries)
   return problem;
 }
 
-// The optimum of the small problem, taken back, is the optimum of the large one.
+// The optimum of the reduced problem, expanded, must be the optimum of the original problem.
 void expect_round_trip(const PlacementProblem& problem, const PresolveOptions& options) {
   const auto want = solve_brute_force(problem);
   const auto small = run(problem, options);
-  if (!want.ok()) {  // presolve need not see it
+  if (!want.ok()) {  // presolve may miss the contradiction
     if (small.ok()) {
       EXPECT_FALSE(solve_brute_force(small->problem).ok());
     }
@@ -62,8 +62,7 @@ TEST(Presolve, TakesEveryLabellingBackAtItsCost) {
     std::vector<uint32_t> choice(small->problem.num_variables(), 0);
     const double cost = evaluate(small->problem, choice);
     if (cost == kForbidden) continue;
-    // The variables that were removed take their best labels, so the cost is exactly what was
-    // promised.
+    // The removed variables take their best labels, so the cost is exactly the promised one.
     EXPECT_EQ(evaluate(problem, small->undo.expand(choice)), small->constant + cost);
   }
 }
@@ -118,8 +117,8 @@ TEST(Presolve, AddsUpParallelEdgesInBothDirections) {
 }
 
 TEST(Presolve, DropsDominatedLabelsAndAllButOneOfEqualOnes) {
-  // Label 1 is label 0 and a cost; 2 equals 0; 3 is dear, but the only one that suits the
-  // neighbour's label 1.
+  // Label 1 is label 0 plus a cost. Label 2 equals label 0. Label 3 is expensive, but it is the
+  // only one that suits the neighbour's label 1.
   PlacementProblem problem = with_labels({{1, 3, 1, 9}, {0, 0, 0}});
   problem.add_edge(0, 1,
                    problem.add_matrix(

@@ -1,4 +1,5 @@
-// Projections onto the prices at which all labellings are dear, and what they do for a bound.
+// Projections onto the prices at which all labellings reach a given cost, and their effect on a
+// bound.
 #include "solver/price_bundle.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ TEST(PriceBundle, GoesStraightToOneLabelling) {
   EXPECT_NEAR(bundle.least(got.prices), 42, 1e-7);
 }
 
-// Rows that no labelling overloads neither get a price nor change another's.
+// Rows that no labelling overloads get no price and do not change another row's price.
 TEST(PriceBundle, LeavesRowsThatNothingOverloads) {
   std::mt19937 random(3);
   for (int i = 0; i < 20; ++i) {
@@ -99,7 +100,7 @@ TEST(PriceBundle, StaysWhereAllIsDear) {
 TEST(PriceBundle, SaysWhenALevelIsOutOfReach) {
   PriceBundle bundle;
   bundle.add(10, std::vector<double>{1, 2});
-  bundle.add(20, std::vector<double>{-1, -2});  // together: 15 at any price
+  bundle.add(20, std::vector<double>{-1, -2});  // with the other: 15 at any price
   EXPECT_TRUE(project(bundle, {0, 0}, 14.9).found);
   EXPECT_FALSE(project(bundle, {0, 0}, 15.1).found);
 }
@@ -114,7 +115,7 @@ TEST(PriceBundle, FindsTheNearestPrices) {
     const std::vector<double> there = random_vector(random, kRows, 0, 2);
     std::vector<double> cost;
     std::vector<std::vector<double>> overload;
-    for (size_t k = 0; k < kLabellings; ++k) {  // at `there` each costs 100 or a little more
+    for (size_t k = 0; k < kLabellings; ++k) {  // at `there` each costs 100 or a bit more
       overload.push_back(random_vector(random, kRows, -1, 1));
       cost.push_back(100 + static_cast<double>(k % 3) - dot(there, overload.back()));
       bundle.add(cost.back(), overload.back());
@@ -124,7 +125,7 @@ TEST(PriceBundle, FindsTheNearestPrices) {
     EXPECT_LE(distance(got.prices, centre), distance(there, centre));
     for (size_t k = 0; k < kLabellings; ++k)
       EXPECT_GE(cost[k] + dot(got.prices, overload[k]), 100 - 1e-7);
-    // On the way to any other point where all are that dear, nothing is nearer.
+    // No point on the way to another point at which all cost that much is nearer.
     double ahead = 0;
     for (size_t r = 0; r < kRows; ++r) {
       EXPECT_GE(got.prices[r], 0);
@@ -134,20 +135,21 @@ TEST(PriceBundle, FindsTheNearestPrices) {
   }
 }
 
-// As in a deep model within a limit: thousands of rows, of which few have a price, and many
-// labellings that differ little. Newton's system is singular then.
+// The situation in a deep model within a limit: thousands of rows, few of which have a price, and
+// many labellings with small differences. Newton's system is singular then.
 TEST(PriceBundle, TellsWhatIsInReachWhereFewRowsPay) {
   std::mt19937 random(11);
   constexpr size_t kRows = 3000, kLabellings = 20;
   for (int round = 0; round < 40; ++round) {
     SCOPED_TRACE(round);
-    std::vector<std::vector<double>> overload;  // two rows are full, of the others few and hardly
+    std::vector<std::vector<double>> overload;  // two rows are full; few others, slightly
     for (size_t k = 0; k < kLabellings; ++k) {
       overload.push_back(random_vector(random, kRows, -2, -1));
       for (const size_t r : {100, 101}) overload[k][r] = random_vector(random, 1, -1, 1)[0];
       for (size_t r = 200; r < 210; ++r) overload[k][r] = random_vector(random, 1, -1, 0.01)[0];
     }
-    // A mixture of all overloads no row, so no prices make all of them dearer than it.
+    // A mixture of all labellings overloads no row, so no prices make all of them more expensive
+    // than the mixture.
     const std::vector<double> share = random_vector(random, kLabellings, 0.1, 1);
     double shares = 0;
     for (const double s : share) shares += s;
@@ -167,9 +169,9 @@ TEST(PriceBundle, TellsWhatIsInReachWhereFewRowsPay) {
   }
 }
 
-// Layers that are all alike, each with a weight that counts for the whole step, and activations
-// that pile up and go again: only where they are highest the limit binds, and any number of weights
-// may give way. The bound lies below the optimum by less than one of them costs.
+// Equal layers. Each has a weight that counts during the whole step, and activations that
+// accumulate and are released again. The limit binds only at the activations' peak, and any number
+// of weights may give way. The bound must be below the optimum by less than the cost of one weight.
 TEST(PriceBundle, BringsTheBoundOfEqualLayersWithinOneOfThem) {
   constexpr uint32_t kLayers = 60;
   PlacementProblem p;
@@ -190,7 +192,7 @@ TEST(PriceBundle, BringsTheBoundOfEqualLayersWithinOneOfThem) {
   Monitor monitor;
   const auto got = solve(p, options, monitor);
   ASSERT_TRUE(got.ok()) << got.status().message();
-  // 960 − 700.5 = 259.5 must go, at 10 per 8: 33 weights.
+  // 960 − 700.5 = 259.5 must be saved, at a cost of 10 for 8 units: 33 weights.
   EXPECT_EQ(got->cost, 330);
   EXPECT_GT(got->bound, 259.5 * 10 / 8 - 0.1);
 }

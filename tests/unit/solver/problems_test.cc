@@ -42,7 +42,7 @@ TEST_P(RealProblems, HaveTheKnownOptimum) {
   EXPECT_GE(got->bound, got->cost * (1 - 1e-9));
 }
 
-// Survey, small core, proof: the way that wide problems go, on problems of any width.
+// Survey, small core, proof: the method for wide problems, here for problems of any width.
 TEST_P(RealProblems, HaveTheKnownOptimumWhenTakenForWide) {
   const auto imported = import::read_problem(path(), /*tied=*/false);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
@@ -53,7 +53,7 @@ TEST_P(RealProblems, HaveTheKnownOptimumWhenTakenForWide) {
   EXPECT_TRUE(got->proven);
 }
 
-// One strategy per region costs at least as much as a free choice for each.
+// One strategy for a region costs at least as much as a free choice for each of its nodes.
 TEST_P(RealProblems, CostNoLessWhenTied) {
   const auto imported = import::read_problem(path(), /*tied=*/true);
   ASSERT_TRUE(imported.ok()) << imported.status().message();

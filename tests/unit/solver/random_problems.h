@@ -1,6 +1,6 @@
-// Small random problems with integer costs, so that equality needs no tolerance. They have what
-// real ones have: forbidden labels and pairs, parallel edges, edges from a variable to itself,
-// matrices shared between edges in either orientation.
+// Small random problems with integer costs, so that results can be compared without a tolerance.
+// They have the features of real problems: forbidden labels and pairs, parallel edges, edges from a
+// variable to itself, and matrices that edges share in either orientation.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ struct RandomShape {
   uint32_t min_variables = 1, max_variables = 8;
   uint32_t max_labels = 4;
   double edges_per_variable = 1.5;
-  double forbidden = 0.1;  // of pairs, and half as often of labels
+  double forbidden = 0.1;  // probability for pairs; half of it for labels
   int max_cost = 20;
 };
 
@@ -43,13 +43,13 @@ inline PlacementProblem random_problem(uint32_t seed, const RandomShape& shape =
     const uint32_t rows = problem.num_labels(transposed ? b : a),
                    cols = problem.num_labels(transposed ? a : b);
     uint32_t matrix = UINT32_MAX;
-    if (below(3) == 0)  // one that is there already
+    if (below(3) == 0)  // reuse an existing matrix
       for (uint32_t m = 0; m < problem.matrices().size(); ++m)
         if (problem.matrices()[m].rows == rows && problem.matrices()[m].cols == cols) matrix = m;
     if (matrix == UINT32_MAX) {
       std::vector<double> costs(size_t{rows} * cols);
       for (double& c : costs) c = cost(shape.forbidden);
-      if (rows == cols && below(3) == 0)  // 0 on agreement
+      if (rows == cols && below(3) == 0)  // cost 0 where both labels agree
         for (uint32_t i = 0; i < rows; ++i) costs[size_t{i} * cols + i] = 0;
       matrix = problem.add_matrix(rows, cols, costs);
     }
@@ -58,9 +58,10 @@ inline PlacementProblem random_problem(uint32_t seed, const RandomShape& shape =
   return problem;
 }
 
-// Beside up to `count` edges, a variable that says which of two layouts of the first end is copied
-// for the second, if any, as placement/memory_copies.cc adds them: both ends determine it, and only
-// one of its labels for each layout costs something. `cost`: of these.
+// Adds a variable beside up to `count` edges, as placement/memory_copies.cc does. The variable
+// states which of two layouts of the first end, if any, is copied for the second end. Both ends
+// determine its value, and for each layout only one of its labels costs something. `max_cost`
+// limits that cost. Returns the number of variables added.
 inline uint32_t add_copies(PlacementProblem& problem, uint32_t seed, uint32_t count,
                            int max_cost = 0) {
   std::mt19937 random(seed);
@@ -76,7 +77,7 @@ inline uint32_t add_copies(PlacementProblem& problem, uint32_t seed, uint32_t co
     const uint32_t rows = problem.num_labels(e.a), cols = problem.num_labels(e.b);
     std::vector<double> payer(size_t{rows} * 5, kForbidden), other(size_t{cols} * 5, 0.0);
     for (uint32_t s = 0; s < rows; ++s) {
-      const uint32_t layout = random() % 3;  // 2: too small to count
+      const uint32_t layout = random() % 3;  // layout 2: too small to count
       payer[5 * s + 2 * layout] = 0;
       if (layout < 2) payer[5 * s + 2 * layout + 1] = 0;
     }
@@ -92,8 +93,8 @@ inline uint32_t add_copies(PlacementProblem& problem, uint32_t seed, uint32_t co
   return added;
 }
 
-// Up to three budgets of integer usages, of one point or over time, some from below; what they
-// leave room for lies between nothing and everything.
+// Adds `count` budgets with integer usages, over one point or several. Some limit the usage from
+// below. The share of labellings that fit varies from none to most.
 inline void add_random_budgets(PlacementProblem& problem, uint32_t seed, uint32_t count,
                                uint32_t points) {
   std::mt19937 random(seed);
@@ -136,7 +137,7 @@ inline PlacementProblem copy_of(const PlacementProblem& problem) {
   return copy;
 }
 
-// The cheapest labelling with a given label at a given variable.
+// The cost of the cheapest labelling in which the variable has this label.
 inline double cheapest_with(const PlacementProblem& problem, uint32_t variable, uint32_t label) {
   PlacementProblem pinned = copy_of(problem);
   std::vector<double> pin(problem.num_labels(variable), kForbidden);

@@ -1,4 +1,4 @@
-// How prices move.
+// Tests how the relaxation moves prices.
 #include "solver/relaxation.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,9 @@
 namespace shw::solver {
 namespace {
 
-// Three neighbours with two labels must differ, so every labelling of a sweep has a forbidden pair,
-// although each label has a partner. Another variable exceeds the budget with its cheap label.
+// Three neighbours with two labels each must all differ. So every labelling from a sweep has a
+// forbidden pair, although each label has a partner. A fourth variable exceeds the budget with its
+// cheap label.
 TEST(Relaxation, RaisesPricesWhereSweepsRunIntoForbiddenPairs) {
   PlacementProblem problem;
   for (int v = 0; v < 3; ++v) problem.add_variable(std::array{0.0, 0.0});
@@ -30,7 +31,7 @@ TEST(Relaxation, RaisesPricesWhereSweepsRunIntoForbiddenPairs) {
   EXPECT_LE(relaxation.bound(), 0);
   for (int step = 0; step < 50; ++step) ASSERT_TRUE(relaxation.step(6).ok());
   EXPECT_EQ(relaxation.trws().cost(), kForbidden);
-  EXPECT_GT(relaxation.bound(), 4.5);  // 5 where a unit costs 10
+  EXPECT_GT(relaxation.bound(), 4.5);  // 5 if one unit is priced at 10
   EXPECT_LE(relaxation.bound(), 5);
 }
 

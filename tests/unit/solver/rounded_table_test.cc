@@ -62,7 +62,8 @@ TEST(RoundedTable, OfEqualCostsIsExact) {
   EXPECT_EQ(out, std::vector<double>(2, 4.5));
 }
 
-// Three variables of 40 labels, each pair of them with a table, some pairs forbidden.
+// Three variables with 40 labels each. Every pair of variables has a table with some forbidden
+// pairs.
 PlacementProblem triangle(uint32_t seed) {
   std::mt19937 random(seed);
   PlacementProblem problem;
@@ -85,7 +86,7 @@ TEST(RoundedTable, SweepsBoundEveryLabellingAndALaterSweepEveryLabel) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     const PlacementProblem problem = triangle(seed);
-    std::vector<double> with(120, kForbidden);  // by label: the cheapest labelling that has it
+    std::vector<double> with(120, kForbidden);  // by label: cost of the cheapest labelling with it
     double optimum = kForbidden;
     for (uint32_t a = 0; a < 40; ++a)
       for (uint32_t b = 0; b < 40; ++b)

@@ -22,7 +22,7 @@ Result<Solution> solve_quietly(const PlacementProblem& problem, const SolveOptio
   return solve(problem, options, monitor);
 }
 
-// Compares with every labelling in turn. Returns whether the problem was feasible.
+// Compares with an exhaustive search. Returns whether the problem was feasible.
 bool expect_equal_to_brute_force(const PlacementProblem& problem,
                                  const SolveOptions& options = {}) {
   const auto want = solve_brute_force(problem);
@@ -69,8 +69,8 @@ TEST(Solve, MatchesBruteForceOnDenseProblems) {
   EXPECT_GT(feasible, 300);
 }
 
-// Frustrated problems, for which the relaxation is loose, with elimination out of reach: sweeps and
-// branching alone.
+// Frustrated problems, for which the relaxation is loose. Elimination is disabled, so only sweeps
+// and branching remain.
 TEST(Solve, MatchesBruteForceByBranchingAlone) {
   const RandomShape dense{.min_variables = 7,
                           .max_variables = 9,
@@ -252,8 +252,8 @@ TEST(Solve, NamesTheVariablesOfAContradiction) {
     EXPECT_EQ(got.status().message().find(name), std::string::npos) << got.status().message();
 }
 
-// Five variables, all different, with four labels: every pair of labels has a partner, so no
-// propagation sees it.
+// Five variables with four labels each must all differ. Every pair of labels has a partner, so
+// propagation does not find the contradiction.
 TEST(Solve, ProvesInfeasibleWhatIsArcConsistent) {
   PlacementProblem problem;
   for (int v = 0; v < 5; ++v) problem.add_variable(std::vector<double>{0, 0, 0, 0});
@@ -289,7 +289,7 @@ TEST(Solve, StopsAtEveryProgressCallThatSaysSo) {
                                                       .edges_per_variable = 4,
                                                       .forbidden = 0});
   SolveOptions options;
-  options.table_budget_bytes = 0;  // so that all phases but elimination have their turn
+  options.table_budget_bytes = 0;  // so that all phases except elimination run
   int calls = 0;
   {
     Monitor monitor;

@@ -1,4 +1,4 @@
-// The survey of wide problems, held against every labelling of small ones.
+// Checks the survey of wide problems on small ones, against every labelling.
 #include "solver/survey.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Survey, BoundsEveryLabelling) {
   EXPECT_GT(feasible, 100);
 }
 
-// Messages of a part are messages of the whole: bounds hold whatever the part is.
+// Messages of a part are also valid for the whole problem, so bounds hold whatever the part is.
 TEST(Survey, BoundsEveryLabellingBehindSweepsOverAPart) {
   int asked = 0;
   for (uint32_t seed = 0; seed < 600; ++seed) {
@@ -75,7 +75,7 @@ TEST(Survey, LikelyPartKeepsCosts) {
     std::vector<double> marginals(problem.first_label(problem.num_variables()));
     for (size_t i = 0; i < marginals.size(); ++i) marginals[i] = static_cast<double>(i % 3);
     for (uint32_t v = 0; v < problem.num_variables(); ++v)
-      marginals[problem.first_label(v)] = 0;  // as a survey does: some label of each costs nothing
+      marginals[problem.first_label(v)] = 0;  // as in a survey: one label of each variable costs 0
     const RestrictedProblem part = likely_part(problem, marginals, 8);
     ASSERT_TRUE(part.problem.validate().ok());
     const std::vector<uint32_t> first(problem.num_variables(), 0);
@@ -93,7 +93,7 @@ TEST(Survey, SolvesTakenForWideAgreeWithBruteForce) {
     const PlacementProblem problem = random_problem(seed, {.edges_per_variable = 2});
     const auto best = solve_brute_force(problem);
     Monitor monitor;
-    double told = -kForbidden;  // the highest bound: of the whole, though parts are solved too
+    double told = -kForbidden;  // the highest bound reported for the whole
     monitor.on_progress = [&](const Progress& p) {
       told = std::max(told, p.lower_bound_us);
       return false;

@@ -19,7 +19,7 @@ using testing::add_copies;
 using testing::cheapest_with;
 using testing::random_problem;
 
-// A random problem as presolve leaves it for sweeps, but with all variables still there. Empty if
+// A random problem as presolve prepares it for sweeps, but with all variables kept. Empty if
 // infeasible.
 PlacementProblem consistent_problem(uint32_t seed, double edges_per_variable) {
   const PlacementProblem problem = random_problem(
@@ -72,7 +72,7 @@ TEST(Trws, BoundsEveryLabelByItsMarginal) {
   }
 }
 
-// Every variable but the first has an edge to an earlier one: parent(random, variable).
+// Every variable except the first has an edge to an earlier one, parent(random, variable).
 template <class Parent>
 PlacementProblem random_tree(uint32_t seed, uint32_t variables, Parent parent) {
   PlacementProblem problem;
@@ -87,7 +87,7 @@ PlacementProblem random_tree(uint32_t seed, uint32_t variables, Parent parent) {
   return problem;
 }
 
-// A problem large enough to be shared, of layers with edges within and between them.
+// A problem large enough for several threads: layers with edges within and between them.
 PlacementProblem wide_problem() {
   constexpr uint32_t kLayers = 130, kWidth = 5, kLabels = 120;
   std::mt19937 random(7);
@@ -160,7 +160,7 @@ PlacementProblem chain_with_copies(uint32_t seed) {
   return problem;
 }
 
-// Triangles make a bound rise slowly, or end too low. A chain takes one sweep.
+// Triangles make a bound rise slowly or end too low. A chain needs one sweep.
 TEST(Trws, IsExactOnChainsWithVariablesThatFollowFromTwoOthers) {
   constexpr uint32_t kProblems = shw::testing::kSanitized ? 10 : 100;
   uint32_t exact_without = 0;
@@ -233,7 +233,7 @@ TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
     for (uint32_t v = 0; v < choice.size(); ++v)
       choice[v] = rest.label[rest.problem.first_label(v) + choice[v]];
     EXPECT_EQ(evaluate(problem, choice), best->cost);
-    // It begins where the sweeps ended.
+    // The restricted problem starts where the sweeps ended.
     if (rest.problem.num_variables() == 0) continue;
     const auto all = trws.restricted(kForbidden);
     Trws warm(all->problem, watch);

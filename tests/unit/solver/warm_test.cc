@@ -1,4 +1,4 @@
-// One solve after another of nearly the same problem: as exact as from the beginning.
+// Consecutive solves of similar problems: a warm start must be as exact as a cold one.
 #include "solver/warm.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using testing::add_random_budgets;
 using testing::random_problem;
 using testing::RandomShape;
 
-// Sweeps do not close them at once, and presolve leaves most of them.
+// Sweeps do not solve these problems immediately, and presolve leaves most of each.
 constexpr RandomShape kDense{.min_variables = 8,
                              .max_variables = 16,
                              .max_labels = 6,
@@ -26,11 +26,11 @@ constexpr RandomShape kDense{.min_variables = 8,
 Result<Solution> solve_quietly(const PlacementProblem& problem, const WarmStart* warm = nullptr,
                                bool keep_warm = false) {
   Monitor monitor;
-  // Without tables for elimination: what has no sweeps gives no floors.
+  // Elimination gets no tables, because only solves with sweeps give floors.
   return solve(problem, {.table_budget_bytes = 0, .warm = warm, .keep_warm = keep_warm}, monitor);
 }
 
-// Whether there was an answer.
+// Returns whether there was an answer.
 bool expect_as_cold(const PlacementProblem& problem, const WarmStart& warm) {
   const auto cold = solve_quietly(problem), got = solve_quietly(problem, &warm, true);
   EXPECT_EQ(got.status().code(), cold.status().code());
@@ -44,7 +44,7 @@ bool expect_as_cold(const PlacementProblem& problem, const WarmStart& warm) {
   return true;
 }
 
-// A few labels forbidden, others dearer or (if `cheaper`) cheaper.
+// Forbids a few labels and makes others more expensive or, if `cheaper`, cheaper.
 void change_labels(PlacementProblem& problem, uint32_t seed, bool cheaper) {
   std::mt19937 random(seed);
   for (int i = 0; i < 3; ++i) {
@@ -69,7 +69,7 @@ void add_edge_between(PlacementProblem& problem, uint32_t seed) {
   problem.add_edge(a, b, problem.add_matrix(problem.num_labels(a), problem.num_labels(b), costs));
 }
 
-// Returns how many are known.
+// Returns how many floors are known.
 uint32_t expect_floors_hold(const PlacementProblem& problem, std::span<const double> floors) {
   uint32_t known = 0;
   for (uint32_t v = 0; v < problem.num_variables() && !floors.empty(); ++v)
@@ -151,7 +151,7 @@ TEST(WarmStart, HoldsUnderBudgetsThatMove) {
     answers += expect_as_cold(problem, *first->warm);
     answers += expect_as_cold(plain, *first->warm);  // no budget any more
     add_random_budgets(plain, seed + 1 + seed % 2, 1 + seed % 2, seed % 3 == 0 ? 5 : 1);
-    answers += expect_as_cold(plain, *first->warm);  // the same, or another
+    answers += expect_as_cold(plain, *first->warm);  // the same budget, or another
   }
   EXPECT_GT(answers, 200u);
 }

@@ -1,4 +1,4 @@
-// The complete strategy lists of single ops, in order, against the reference's
+// Compares the complete, ordered strategy lists of single ops with the reference's
 // (tests/data/strategies).
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Lists golden() {
   return lists;
 }
 
-// One node over inputs that offer every replicate/shard combination.
+// One node whose inputs offer every combination of replicated and sharded layouts.
 struct OneOp {
   Graph graph;
   std::vector<NodeId> operands;
@@ -52,7 +52,7 @@ Attrs attrs(std::initializer_list<Attrs::Item> items) {
 }
 AttrValue ints(std::vector<int64_t> v) { return v; }
 
-// Ops beyond those of LLaMA and GPT-2.
+// Ops that LLaMA and GPT-2 do not use.
 OneOp make_more(const std::string& op) {
   OneOp g;
   const Dims d2{8192, 8192}, d3{1024, 8192, 4096}, scores{8192, 128256};
@@ -229,7 +229,6 @@ TEST(Strategies, OfEveryOpAreTheReferencesInOrder) {
                                          {.rules = Rules::kCompat}, monitor);
     ASSERT_TRUE(s.ok()) << s.status().message();
     const NodeId n{g.graph.num_nodes() - 1};
-    // own sizes there.
     std::vector<std::string> got;
     for (uint32_t i = 0; i < s->of(n).count; ++i)
       got.push_back(without_none(strategy_text(*s, n, i, flat ? 1 : 2)));

@@ -1,4 +1,4 @@
-// Which nodes may have 8-bit floats, and how they lie.
+// Which nodes may have 8-bit floats, and which layouts these have.
 #include <gtest/gtest.h>
 
 #include "graph/text.h"
@@ -56,7 +56,7 @@ TEST(Float8Nodes, ScaleInWiderFloats) {
             Code::kInvalidArgument);
 }
 
-// Sums of f32 that are cast would be in parts of bf16, but not of 8-bit floats.
+// Sums of f32 that are cast to bf16 may be partial, but not sums that are cast to 8-bit floats.
 TEST(Float8Nodes, AreNeverInParts) {
   for (const char* dtype : {"f8e4m3fn", "bf16"})
     for (Rules rules : {Rules::kFull, Rules::kCompat}) {

@@ -1,4 +1,4 @@
-// Partials that no producer makes: left out on request, and nothing else is.
+// Partials that no producer makes are left out on request, and nothing else is.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-// s = x·w + y: x·w is a partial sum where its inner dim is cut, y never is.
+// s = x·w + y. x·w is a partial sum if its inner dim is sharded. y is never partial.
 Graph product_plus() {
   Graph g;
   const NodeId x = g.add_input("x", row_major(Dtype::kF32, {64, 32}), {.name = "0"});
@@ -44,7 +44,7 @@ TEST(Reachable, LeavesOutPartialsThatTheProducerNeverMakes) {
     EXPECT_EQ(reachable.count(s), s.find('P') == std::string::npos ? 1u : 0u) << s;
 }
 
-// At the prices of `compat` one partial turns into another for nothing.
+// Under `compat` prices, one kind of partial turns into another at no cost.
 TEST(Reachable, LeavesOutOnlyPartialsOfWhatIsNeverPartialUnderCompat) {
   const Graph g = product_plus();
   const auto reachable = texts(g, 4, true, Rules::kCompat);
@@ -53,7 +53,7 @@ TEST(Reachable, LeavesOutOnlyPartialsOfWhatIsNeverPartialUnderCompat) {
   EXPECT_TRUE(texts(g, 4, false, Rules::kCompat).count("(RP, RP) -> RP"));
 }
 
-// What is left out has an infinite price, so the optimum stays.
+// Strategies that are left out have an infinite price, so the optimum does not change.
 TEST(Reachable, ChangesNoOptimum) {
   const Graph g = product_plus();
   const Mesh mesh = *Mesh::parse("a=2,b=4");

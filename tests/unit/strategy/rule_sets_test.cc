@@ -1,4 +1,4 @@
-// What the `full` rule set leaves out of `compat`, and that it leaves out nothing else.
+// Which strategies of `compat` the `full` rule set leaves out, and that it leaves out no others.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -58,7 +58,8 @@ TEST(Strategies, FullKeepsUnevenShardsOutOfViewsThatRegroup) {
     g.add_node(OpKind::kView, "v", {x}, size, row_major(Dtype::kF32, Dims(to)));
     return texts(g, NodeId{1}, rules);
   };
-  // 24 divides by 2 and by 4, but S(0)S(0) leaves 12 rows, and 12 over 4; 36 leaves 18 over 4.
+  // 24 is divisible by 2 and by 4, and S(0)S(0) cuts the 12 remaining rows evenly by 4. 36 leaves
+  // 18 rows, which 4 does not divide.
   EXPECT_TRUE(offered({24, 5}, {120}, Rules::kFull).count("(S(0)S(0)) -> S(0)S(0)"));
   EXPECT_TRUE(offered({36, 5}, {180}, Rules::kFull).count("(RS(0)) -> RS(0)"));
   EXPECT_TRUE(offered({36, 5}, {180}, Rules::kCompat).count("(S(0)S(0)) -> S(0)S(0)"));
@@ -77,7 +78,7 @@ TEST(Strategies, FullCutsTheRowsOfATableWithoutMaskedPartials) {
     EXPECT_EQ(full.count(s), s.find('M') == std::string::npos ? 1u : 0u) << s;
 }
 
-// A vision transformer's first layer: 4×4 patches of [batch, 4, 8, 16].
+// The first layer of a vision transformer: 4×4 patches of [batch, 4, 8, 16].
 std::set<std::string> patch_strategies(int64_t batch, int64_t groups, Rules rules) {
   Graph g;
   const Dims x{batch, 4, 8, 16}, w{8, 4 / groups, 4, 4};

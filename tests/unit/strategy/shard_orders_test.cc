@@ -59,8 +59,8 @@ TEST(ShardOrders, OfThreeMeshDimsAreSix) {
   for (const char* order : {"", "|0,2,1", "|1,0,2", "|1,2,0", "|2,0,1", "|2,1,0"})
     EXPECT_TRUE(w.count("() -> S(0)S(0)S(0)" + std::string(order))) << order;
   EXPECT_TRUE(w.count("() -> S(0)S(1)S(0)|2,1,0")) << "only the two that cut dim 0 change places";
-  // Of three mesh dims: all on one of the two tensor dims 2 · 5; two on one of them, the third
-  // elsewhere 3 · 2 · 2.
+  // Three mesh dims: 2 · 5 ways with all of them on one of the two tensor dims, and 3 · 2 · 2 ways
+  // with two of them on one dim and the third elsewhere.
   EXPECT_EQ(with_another_order(w), 22u);
 }
 

@@ -1,5 +1,5 @@
-// The strided family: which strided shards are offered, next to which plain ones, and where none
-// are.
+// The strided family: which strided shards are offered beside which plain ones, and where none are
+// offered.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -77,7 +77,7 @@ TEST(StridedFamily, AViewThatSplitsGivesThemBack) {
     EXPECT_EQ(s.find("RSS(0,4)) -> R"), std::string::npos) << "2 does not divide by 4: " << s;
 }
 
-// [4,8] → 32 → [8,4]: the cut after the first 4 falls into the dim of 8.
+// [4,8] → 32 → [8,4]: the cut after the first 4 lies inside the dim of 8.
 TEST(StridedFamily, AViewThatRegroupsKeepsWhatStillIsBlocks) {
   Graph g;
   const NodeId v = view(g, view(g, input(g, "x", {4, 8, 16}), {32, 16}), {8, 4, 16});

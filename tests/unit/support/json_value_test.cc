@@ -1,4 +1,4 @@
-// parse_json: values as they are written, and every way in which text is not JSON.
+// parse_json: keeps values as written, and refuses every kind of text that is not JSON.
 #include "support/json_value.h"
 
 #include <gtest/gtest.h>

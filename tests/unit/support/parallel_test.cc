@@ -58,7 +58,7 @@ TEST(Threads, AreAtLeastOne) {
   EXPECT_GE(Threads(0).count(), 1u);
 }
 
-// A host that collects tasks, and runs them when it is told to.
+// A host that collects tasks and runs them when it is told to.
 struct Host {
   struct Task {
     void (*run)(void*);
@@ -66,7 +66,7 @@ struct Host {
   };
   std::mutex mutex;
   std::vector<Task> tasks;
-  size_t room = SIZE_MAX;  // tasks that it takes
+  size_t room = SIZE_MAX;  // how many more tasks it accepts
   bool inline_ = false;
 
   ~Host() { run_all(); }
@@ -78,7 +78,7 @@ struct Host {
     self.tasks.push_back({run, task});
     return 0;
   }
-  void run_all() {  // the last one first
+  void run_all() {  // the last task first
     for (; !tasks.empty(); tasks.pop_back()) tasks.back().run(tasks.back().task);
   }
   TaskExecutor executor() { return {submit, this}; }
@@ -95,7 +95,7 @@ TEST(HostTasks, AreNotWaitedForBeforeTheyBegin) {
   Host host;
   EXPECT_EQ(sum_to(1000, {4, host.executor()}), 499500);  // no task has run
   EXPECT_EQ(host.tasks.size(), 3u);
-  host.run_all();  // the call is gone: they do nothing
+  host.run_all();  // the call has returned: the tasks do nothing
 }
 
 TEST(HostTasks, MayRunWithinSubmitAndBeRefused) {
@@ -115,7 +115,7 @@ TEST(HostTasks, ThatHaveBegunAreWaitedFor) {
     return 0;
   };
   for (int round = 0; round < 200; ++round) {
-    int64_t pieces = 0;  // of this frame: a late task must not touch it
+    int64_t pieces = 0;  // in this frame: a late task must not touch it
     std::mutex mutex;
     parallel_for({4, {submit, &pool}}, 64, [&] {
       return [&](size_t) {

@@ -1,4 +1,4 @@
-// Result: a value or an error, whatever the value is, through copies, moves and assignments.
+// Result: a value or an error, for all kinds of values, through copies, moves and assignments.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// sort_stably against std::stable_sort, on both sides of the length up to which it asks for no
-// memory, and of elements that are moved as bytes and of those that are not.
+// Compares sort_stably with std::stable_sort, on both sides of the length up to which it allocates
+// no memory. Covers elements that are moved as bytes and elements that are not.
 #include "support/stable_sort.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(StableSort, MovesWhatCannotBeCopied) {
 }
 
 TEST(StableSort, SortsWideElements) {
-  using Wide = std::array<int64_t, 40>;  // few fit where no memory is asked for
+  using Wide = std::array<int64_t, 40>;  // only few fit without an allocation
   std::vector<Wide> wide(3);
   for (size_t i = 0; i < wide.size(); ++i) wide[i].fill(-static_cast<int64_t>(i));
   sort_stably(wide);

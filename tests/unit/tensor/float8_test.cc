@@ -41,7 +41,7 @@ TEST(Float8, EveryPatternHasItsValueAndComesBack) {
     }
 }
 
-// Numbers, what lies half-way between neighbours, and what lies just beside that.
+// Representable numbers, values half-way between neighbours, and values just beside these.
 TEST(Float8, RoundsToTheNearestAndTiesToEven) {
   for (Dtype dtype : kFloat8) {
     const int last = dtype == Dtype::kF8E4M3 ? 0x7e : 0x7b;
@@ -58,7 +58,7 @@ TEST(Float8, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
-// A number of every exponent of f32, subnormal ones too.
+// Numbers with every exponent of f32, including subnormal ones.
 TEST(Float8, RoundsNumbersOfEveryMagnitude) {
   for (Dtype dtype : kFloat8)
     for (uint32_t exponent = 0; exponent < 255; ++exponent)
@@ -77,7 +77,7 @@ TEST(Float8, WhatIsTooLargeIsNanInE4M3AndInfiniteInE5M2) {
   EXPECT_EQ(f32_to_f8e4m3(kInfinity), 0x7f);
   EXPECT_EQ(f32_to_f8e4m3(-kInfinity), 0xff);
   EXPECT_EQ(f32_to_f8e5m2(std::nextafter(61440.0f, 0.0f)), 0x7b);
-  EXPECT_EQ(f32_to_f8e5m2(61440), 0x7c);  // a tie: what comes next is even
+  EXPECT_EQ(f32_to_f8e5m2(61440), 0x7c);  // a tie: the next one is even
   EXPECT_EQ(f32_to_f8e5m2(-1e30f), 0xfc);
   EXPECT_EQ(f32_to_f8e5m2(kInfinity), 0x7c);
   EXPECT_EQ(f32_to_f8e5m2(std::numeric_limits<float>::quiet_NaN()), 0x7f);

@@ -1,5 +1,5 @@
-// Right runs of whole models pass, against values of PyTorch and NumPy too; values that are 1 %
-// away do not.
+// Correct runs of whole models pass verification, also when compared with values of PyTorch and
+// NumPy. Values that differ by 1 % do not pass.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -100,7 +100,7 @@ TEST(PyTorchModel, IsRight) {
                "dp=2,tp=2");
 }
 
-// Each tensor of a model in turn.
+// Damages each tensor of a model in turn.
 TEST(PyTorchModel, OnePercentIsFound) {
   Model model = llama();
   const SmallRun run = run_of(model, "dp=2,tp=2");
@@ -121,8 +121,8 @@ TEST(PyTorchModel, OnePercentIsFound) {
   EXPECT_EQ(report.num_expected_wrong, report.tensors.size());
 }
 
-// Models of which fixed tolerances say that they are wrong: gradients of key biases, which are zero
-// in exact arithmetic (BERT), a scalar's gradient that cancels (Apertus), bf16 (Qwen2).
+// Models that fixed tolerances would reject: BERT (gradients of key biases, which are zero in exact
+// arithmetic), Apertus (the gradient of a scalar, which cancels), and Qwen2 (bf16).
 class ZooModel : public ::testing::TestWithParam<const char*> {};
 TEST_P(ZooModel, IsRight) {
   const std::string path =
@@ -136,8 +136,9 @@ TEST_P(ZooModel, IsRight) {
 }
 INSTANTIATE_TEST_SUITE_P(Verify, ZooModel, ::testing::Values("bert_mlm", "apertus", "qwen2_bf16"));
 
-// In bf16, with every product summed over the ranks, still right; and a tensor of many elements
-// that is 1 % larger is not, unless rounding alone makes it more than 1.5 % wrong.
+// A correct run in bf16, with every product summed over the ranks, must pass. A tensor with many
+// elements that is made 1 % larger must not pass, unless rounding alone makes it more than 1.5 %
+// wrong.
 TEST(Bf16Model, OnePercentIsFound) {
   const std::string path = std::string(SHW_TEST_DATA) + "/graphs/qwen2_bf16.graph.pre.json.gz";
   CompileOptions options{.mesh = "a=4"};

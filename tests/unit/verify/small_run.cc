@@ -18,7 +18,7 @@ using runtime::HostTensor;
 using runtime::HostTensorView;
 
 namespace {
-// A complex number is two.
+// A complex number counts as two numbers.
 size_t num_numbers(const TensorType& t) {
   return static_cast<size_t>(t.numel()) * (is_complex(t.dtype) ? 2 : 1);
 }

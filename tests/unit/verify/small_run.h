@@ -1,4 +1,4 @@
-// A graph written as text, planned and run on virtual ranks, and its results for tests to damage.
+// Plans a graph written as text, runs it on virtual ranks, and lets tests damage the results.
 #pragma once
 #include <functional>
 #include <map>
@@ -11,18 +11,18 @@
 
 namespace shw::testing {
 
-// Numbers of a tensor to overwrite in place, as doubles.
+// Overwrites the numbers of a tensor, given as doubles, in place.
 using Damage = std::function<void(std::vector<double>&)>;
 
 class SmallRun {
  public:
-  // Plans `graph` and runs it on random inputs: floating ones are normal, parameters as layers are
-  // initialised, integers 0 and 1. A test fails at once where that fails. `change` may alter the
-  // plan before it runs.
+  // Plans `graph` and runs it on random inputs. Floating inputs are normally distributed,
+  // parameters are initialised as layers usually are, and integers are 0 or 1. If planning or the
+  // run fails, the test fails at once. `change` may alter the plan's program before it runs.
   SmallRun(const std::string& graph, const CompileOptions& options,
            const std::function<void(Program&)>& change = {});
   SmallRun(const std::vector<uint8_t>& graph, const CompileOptions& options);
-  // On these inputs.
+  // Runs the graph on these inputs.
   SmallRun(const std::vector<uint8_t>& graph, const CompileOptions& options,
            std::vector<runtime::HostTensor> inputs);
 
@@ -31,7 +31,7 @@ class SmallRun {
   const ProgramEntry& entry() const { return plan_->program.entries[0]; }
   runtime::HostTensor& input(const std::string& name);
   runtime::HostTensor& output(const std::string& name);
-  void run();  // again, after inputs were changed
+  void run();  // runs again after inputs were changed
   void damage(const std::string& output, const Damage& damage);
 
   VerifyReport verify(const std::vector<ExpectedTensor>& expected = {}) const;

@@ -1,5 +1,5 @@
-// What verification lets pass and what it does not: right runs in every dtype, and runs in which
-// one tensor, or one step of the plan, was made wrong on purpose.
+// What verification accepts and rejects: correct runs in every dtype, and runs in which one tensor
+// or one step of the plan was made wrong on purpose.
 #include "verify/verify_run.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ namespace {
 
 using testing::SmallRun;
 
-// Two layers, their gradients, and a sum of a softmax's gradient, which is zero in exact
-// arithmetic as the gradient of an attention key's bias is.
+// Two layers, their gradients, and a sum over a softmax's gradient. That sum is zero in exact
+// arithmetic, like the gradient of an attention key's bias.
 std::string model(const std::string& dtype) {
   const std::string text = R"(
 input param.w1: %w1 : T[32,48]
@@ -59,7 +59,7 @@ double norm(const std::vector<double>& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-// Adds noise of `share` of the norm.
+// Adds noise whose norm is `share` of the tensor's norm.
 testing::Damage noise(double share) {
   return [share](std::vector<double>& v) {
     const std::vector<double> n = testing::normal_numbers(v.size(), 99);
@@ -76,7 +76,7 @@ void shuffle(std::vector<double>& v) {
   for (size_t i = v.size(); i > 1; --i) std::swap(v[i - 1], v[(i * 7919) % i]);
   std::rotate(v.begin(), v.begin() + 5, v.end());
 }
-void double_a_block(std::vector<double>& v) {  // what a rank of four holds
+void double_a_block(std::vector<double>& v) {  // the block of one rank of four
   for (size_t i = 0; i < v.size() / 4; ++i) v[i] *= 2;
 }
 void stale_block(std::vector<double>& v) {
@@ -127,7 +127,8 @@ TEST_P(VerifyRun, FindsAScalarThatIsWrong) {
   }
 }
 
-// A tensor that is nothing but rounding: any of its size will do, a hundred times that will not.
+// The tensor consists only of rounding errors. Any values of that size are accepted; values a
+// hundred times as large are not.
 TEST_P(VerifyRun, KnowsHowLargeAZeroMayBe) {
   SmallRun run(model(GetParam()), on("a=2,b=2"));
   const VerifiedTensor right = run.verified("output.zero");
@@ -142,7 +143,7 @@ TEST_P(VerifyRun, KnowsHowLargeAZeroMayBe) {
   EXPECT_EQ(run.verdict("output.zero"), Verdict::kTooFar);
 }
 
-// Expected values are another program's: as sharp where it matters.
+// The expected values come from another program. The check is equally sharp where it matters.
 TEST_P(VerifyRun, JudgesExpectedValuesByTheSameNoise) {
   SmallRun run(model(GetParam()), on("a=2,b=2"));
   runtime::HostTensor expected = run.output("output.dw1");
@@ -161,8 +162,8 @@ TEST_P(VerifyRun, JudgesExpectedValuesByTheSameNoise) {
   }
 }
 
-// Our sums over blocks round less than those of a program that adds term by term: PyTorch's
-// gradient of a layer norm's bias is 3e-6 away from f64, where ours is 7e-8.
+// Our sums over blocks have smaller rounding errors than those of a program that adds term by term.
+// PyTorch's gradient of a layer norm's bias differs from f64 by 3e-6, ours by 7e-8.
 TEST(VerifyExpected, MayBeSumsOfManyTermsOneByOne) {
   SmallRun run(model("f32"), on("a=2,b=2"));
   const auto judged = [&](double error) {
@@ -176,8 +177,8 @@ TEST(VerifyExpected, MayBeSumsOfManyTermsOneByOne) {
   EXPECT_EQ(judged(2e-5), 1u);
 }
 
-// A plan that averages where it should add computes something else in f64 too: that is told apart
-// from a run that went wrong.
+// A plan that averages instead of adding computes something else in f64 too. Verification tells
+// this apart from a run that went wrong.
 TEST_P(VerifyRun, TellsAWrongPlan) {
   int changed = 0;
   SmallRun run(model(GetParam()), on("a=2,b=2"), [&](Program& program) {
@@ -210,7 +211,8 @@ input input.x: %x : f32[12,16]
 return output.most = %most, output.values = %top_0, output.places = %top_1
 )";
 
-// A result whose operands are rounded to 3 and 2 bits, and a result that is itself so rounded.
+// The operands of one result are rounded to 3 and 2 bits, and another result is itself rounded that
+// way.
 TEST(VerifyFloat8, PassesRightRunsAndFindsWrongBlocks) {
   CompileOptions options{.mesh = "a=4"};
   options.pins = {{"y", "S(1)"}, {"x8", "S(0)"}};
@@ -243,7 +245,7 @@ TEST(VerifyIntegers, AreEqualToTheUnshardedRuns) {
   EXPECT_EQ(t.undecided, 0u);
 }
 
-// Two columns that are equal but for rounding: which of them is the larger, rounding decides.
+// Two columns that differ only by rounding: rounding decides which of them is larger.
 TEST(VerifyIntegers, AreNotComparedWhereRoundingDecides) {
   SmallRun run(kChoice, {.mesh = "a=2"});
   std::vector<double> w = numbers_of(testing::view(run.input("param.w")));
@@ -256,7 +258,7 @@ TEST(VerifyIntegers, AreNotComparedWhereRoundingDecides) {
   const VerifiedTensor right = run.verified("output.most");
   EXPECT_EQ(right.sharded.verdict, Verdict::kRight);
   ASSERT_GT(right.undecided, 0u);
-  // An index that no rounding can make the largest, in a row that has one that it can.
+  // Swaps the indices of the two equal columns: rounding may have chosen either of them.
   const std::vector<double> most = numbers_of(testing::view(run.output("output.most")));
   run.damage("output.most", [](std::vector<double>& v) {
     for (double& x : v) x = x == 0 ? 1 : x == 1 ? 0 : x;
@@ -306,7 +308,7 @@ TEST(VerifyAsked, StopsWhenItIsCancelled) {
   EXPECT_EQ(verify_run(run.plan(), in, out, {}, {}, monitor).status().code(), Code::kCancelled);
 }
 
-// A body that adds the sum of all elements, which a rank knows through its group.
+// A body that adds the sum of all elements, which a rank gets through its group.
 class PlusSum final : public runtime::HostKernel {
  public:
   explicit PlusSum(const runtime::RegionArgs& args)

@@ -1,4 +1,4 @@
-// Programs in f64: what changes, and what does not.
+// Programs widened to f64: what changes, and what does not.
 #include "verify/widen.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::vector<HostTensor> run_widened(SmallRun& run) {
   return out.ok() ? *out : std::vector<HostTensor>{};
 }
 
-// In bf16, 1/3 is 0.334; in f64 neither the cast nor the product rounds.
+// In bf16, 1/3 is 0.334. In f64 neither the cast nor the product rounds.
 TEST(Widen, RoundsNowhere) {
   SmallRun run(R"(
 input input.x: %x : f32[8,4]
@@ -150,7 +150,7 @@ TEST(Numbers, PerturbedMovesByOneUnitAtMost) {
     EXPECT_GT(up, 60u);
     EXPECT_GT(down, 60u);
   }
-  // Every 8-bit float: at most to a neighbour.
+  // Every 8-bit float moves at most to a neighbour.
   for (Dtype dtype : testing::kFloat8) {
     HostTensor t{row_major(dtype, {256}), {}};
     for (int i = 0; i < 256; ++i) t.data.push_back(static_cast<std::byte>(i));

@@ -1,4 +1,4 @@
-// Loops that are compiled for steps of a group give the bits that the steps' own kernels give.
+// Compiled loops for the steps of a group give the same bits as the steps' own kernels.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -41,12 +41,12 @@ struct TestStep {
   Attrs attrs = {};
 };
 
-// Steps over values, each of which lies in memory of its own or in that of another.
+// Steps over values. Each value has its own memory or shares that of another value.
 struct TestGroup {
   std::vector<TensorType> types;
   std::vector<int> memory;      // by value
   std::vector<bool> temporary;  // by value: nobody else reads it
-  std::vector<int64_t> offset;  // by value: bytes behind the begin of the memory
+  std::vector<int64_t> offset;  // by value: bytes from the start of the memory
   std::vector<TestStep> steps;
 
   int value(const TensorType& type, bool is_temporary = false, int in_place_of = -1) {
@@ -59,10 +59,10 @@ struct TestGroup {
   }
 };
 
-// A test group's memory, and runs of its steps in it.
+// The memory of a test group, and runs of the group's steps in it.
 class Runner {
  public:
-  // Every value begins so many bytes behind a multiple of 64.
+  // Every value begins `offset_bytes` after a multiple of 64.
   explicit Runner(const TestGroup& group, int64_t offset_bytes = 0)
       : group_(group), offset_(offset_bytes) {
     for (size_t v = 0; v < group.types.size(); ++v)
@@ -76,7 +76,7 @@ class Runner {
     begin += (64 - reinterpret_cast<uintptr_t>(begin) % 64) % 64;
     return begin + offset_ + group_.offset[static_cast<size_t>(value)];
   }
-  // From the first to the last, with what lies between them.
+  // All elements from the first to the last, including any gaps between them.
   std::vector<float> elements(int value) {
     std::vector<float> all(num_elements(value));
     for (size_t i = 0; i < all.size(); ++i)
@@ -97,7 +97,8 @@ class Runner {
   void run_steps() {
     for (const GroupStep& step : steps_) run(*prepare(step), {&step, 1});
   }
-  // As a device runs a group: as many steps together as it can. Gives how many it did together.
+  // Runs the steps as a device runs a group: as many together as possible. Returns how many ran
+  // together.
   size_t run_group() {
     size_t together = 0;
     const std::span<const GroupStep> all(steps_);
@@ -193,7 +194,7 @@ void expect_same_bits(std::span<const float> a, std::span<const float> b, const 
   }
 }
 
-// Runs the group both ways on the same inputs. Gives how many steps ran together.
+// Runs the group both ways on the same inputs. Returns how many steps ran together.
 template <class Fill>
 size_t expect_same(const TestGroup& group, const std::vector<int>& inputs, const Fill& fill,
                    int64_t offset_bytes = 0) {
@@ -211,7 +212,7 @@ size_t expect_same(const TestGroup& group, const std::vector<int>& inputs, const
   return count;
 }
 
-// Floats of all magnitudes, and what is special among them.
+// Floats of all magnitudes, including special values.
 float any_float(uint64_t i) {
   static constexpr float kSpecial[] = {
       0.0f,    -0.0f, 1.0f,   -1.0f,        0x1p-149f, -0x1p-126f, 88.72f, -87.34f,
@@ -288,7 +289,7 @@ TEST(CompiledGroup, EveryFormulaGivesTheBitsOfItsKernel) {
   }
 }
 
-// All numbers of bf16, and f32 of all kinds that are rounded to them.
+// All numbers of bf16, and f32 values of all kinds that are rounded to bf16.
 TEST(CompiledGroup, ConversionsOfBf16GiveTheBitsOfTheirKernel) {
   TestGroup group;
   const Dims shape{65'536};
@@ -306,7 +307,7 @@ TEST(CompiledGroup, ConversionsOfBf16GiveTheBitsOfTheirKernel) {
   EXPECT_EQ(expect_same(group, {x, y}, fill), machine_compiles() ? 4U : 0U);
 }
 
-// Rows of every length up to some vectors, so that all that is left of a row is tried.
+// Rows of every length up to several vectors, to cover every remainder.
 TEST(CompiledGroup, RowsOfAnyLengthAreSummedAsTheReductionDoes) {
   for (int64_t n = 1; n < 70; ++n) {
     TestGroup group;
@@ -325,7 +326,7 @@ TEST(CompiledGroup, RowsOfAnyLengthAreSummedAsTheReductionDoes) {
   }
 }
 
-// What is larger than the caches is written past them, where it begins at a whole vector.
+// Results larger than the caches bypass them, starting at the first whole vector.
 TEST(CompiledGroup, LargeResultsAreTheSameWhereverTheyBegin) {
   for (const int64_t offset : {0, 4, 32}) {
     TestGroup group;
@@ -337,13 +338,13 @@ TEST(CompiledGroup, LargeResultsAreTheSameWhereverTheyBegin) {
   }
 }
 
-// Rotary embeddings: halves of rows change places, forward and backward.
+// Rotary embeddings swap the halves of each row, forward and backward.
 TEST(CompiledGroup, PartsOfRowsMayComeFromElsewhere) {
   for (const Dtype dtype : kCompiled)
     for (const int64_t n : {2, 24, 64, 70}) {
       const auto floats = [&](Dims shape) { return row_major(dtype, shape); };
       const Dims heads{2, 3, n}, halves{2, 3, n / 2};
-      const Dims gaps{3 * 2 * n, 2 * n, 1};  // of a window
+      const Dims gaps{3 * 2 * n, 2 * n, 1};  // a window with gaps
       TestGroup group;
       const int x = group.value({heads, gaps, dtype}), c = group.value(floats({3, n})),
                 s = group.value(floats({3, n})), cosine = group.value(floats(heads), true),
@@ -386,7 +387,7 @@ TEST(CompiledGroup, SlicesMayBeLaidIntoRows) {
       EXPECT_EQ(expect_same(group, {x, g}, fill), machine_compiles() ? 4U : 0U) << n;
     }
 }
-// The gradient of a rotary embedding: halves of what the group itself computes change places.
+// The gradient of a rotary embedding swaps halves of values that the group itself computes.
 TEST(CompiledGroup, PartsOfResultsMayBeTakenApart) {
   for (const Dtype dtype : kCompiled)
     for (const int64_t n : {2, 24, 64}) {
@@ -418,7 +419,7 @@ TEST(CompiledGroup, PartsOfResultsMayBeTakenApart) {
       EXPECT_EQ(expect_same(group, {g, c, s, zeros}, fill), machine_compiles() ? 7U : 0U) << n;
     }
 }
-// A part of the result must not be written before another part of the operand is read.
+// One part of the result must not be written before another part of the operand has been read.
 TEST(CompiledGroup, PartsDoNotOverwriteWhatOthersRead) {
   const int64_t n = 64;
   const Dims whole{4, n}, half{4, n / 2}, strides{n, 1};
@@ -433,8 +434,8 @@ TEST(CompiledGroup, PartsDoNotOverwriteWhatOthersRead) {
   expect_same(group, {x}, [](int, size_t i) { return any_float(2 * i + 33); });
 }
 
-// Steps over whole tensors, rows and columns, with sums, results that nobody else reads, and
-// results in place of operands. With the later seeds some are of bf16.
+// Steps over whole tensors, rows and columns. They include sums, results that nobody else reads,
+// and results that overwrite operands. With the later seeds some values are bf16.
 class RandomGroup : public ::testing::TestWithParam<int> {};
 TEST_P(RandomGroup, GivesTheSameBits) {
   std::mt19937 random(static_cast<uint32_t>(GetParam()));
@@ -475,7 +476,7 @@ TEST_P(RandomGroup, GivesTheSameBits) {
       if (type_of(a).shape == row.shape && type_of(b).shape == row.shape) type = row;
       type = of_some_type(type);
     }
-    // In place of an operand, which nobody reads any more.
+    // The result overwrites an operand that nobody reads any more.
     const bool in_place = below(4) == 0 && step.inputs.size() == 2 && type_of(a) == type && a != b;
     step.output = group.value(type, below(2) == 0, in_place ? a : -1);
     if (in_place) {

@@ -1,5 +1,5 @@
-// The matrix product behind the CPU kernels, with oneDNN and without, in every way that operands
-// may lie. Values are small integers: bits are compared.
+// The matrix product behind the CPU kernels, with and without oneDNN, for all memory layouts of the
+// operands. Values are small integers, so bits are compared.
 #include "runtime/cpu/gemm.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct Operand {
   Matrix<const float> matrix;
 };
 
-// rows × columns, stored by rows or by columns, with `gap` elements between them.
+// A rows × columns matrix, stored by rows or by columns, with `gap` elements between these.
 Operand make_operand(int64_t rows, int64_t columns, bool by_rows, int64_t gap, int salt) {
   Operand x;
   const int64_t pitch = (by_rows ? columns : rows) + gap;
@@ -96,7 +96,8 @@ bool has_wide_vectors() {
 #endif
 }
 
-// Weight gradients of a LLaMA layer have such operands: oneDNN takes 1.4 times as long.
+// The weight gradients of a LLaMA layer have such operands. oneDNN needs 1.4 times as long for
+// them.
 TEST(Gemm, PacksLargeProductsWhoseLeftOperandIsTransposed) {
   const Gemm<float> weights{
       1536, 512, 2048, {nullptr, 1, 1536}, {nullptr, 512, 1}, {nullptr, 512, 1}};
@@ -129,7 +130,8 @@ TEST(PackedGemm, MultipliesTilesAndBlocksOfEverySize) {
           check(26, 70, k, a_rows, b_rows, 0, accumulate, &packed_or_plain);
 }
 
-// So a rank that computes some rows or columns only gets the bits that one with all of them gets.
+// A rank that computes only some rows or columns thus gets the same bits as a rank that computes
+// all of them.
 TEST(PackedGemm, AnElementHasTheSameBitsWhateverIsComputedBesideIt) {
   if (!has_wide_vectors()) GTEST_SKIP() << "no vectors of 16 floats";
   constexpr int64_t kRows = 40, kColumns = 80, kTerms = 600;
@@ -177,7 +179,7 @@ TEST(DirectGemm, MultipliesTilesOfEverySize) {
           check(m, n, 5, a_rows, true, 3, accumulate, &direct_or_plain);
 }
 
-// So a row of the result has the same bits whatever it is computed with.
+// A row of the result thus has the same bits whatever it is computed with.
 TEST(DirectGemm, AddsTermsInTheOrderOfTheirNumber) {
   if (!has_wide_vectors()) GTEST_SKIP() << "no vectors of 16 floats";
   constexpr int64_t kRows = 13, kColumns = 37, kTerms = 70;

@@ -1,6 +1,6 @@
-// Kernels whose products are so large that `gemm` asks for scratch memory: in f32, and from bf16 to
-// f32, they give what they give in f64, whose plain loops take none. Numbers are small integers:
-// sums are exact.
+// Kernels with products so large that `gemm` asks for scratch memory. In f32, and from bf16 to f32,
+// they must give the same result as in f64, whose plain loops need no scratch. Values are small
+// integers, so sums are exact.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -16,16 +16,16 @@ struct LargeStep {
   std::string kernel;
   std::vector<Dims> inputs, outputs;
   Attrs attrs = {};
-  std::vector<int32_t> ends = {};  // of groups: the last input
+  std::vector<int32_t> ends = {};  // ends of groups: the last input
 };
 
-// The bits of bf16.
+// A bf16 number as its bits.
 struct Bits {
   explicit Bits(double x = 0) : bits(f32_to_bf16(static_cast<float>(x))) {}
   uint16_t bits;
 };
 
-// All outputs, one after another. `In`: of the inputs, whose dtype is `from`.
+// All outputs, one after another. `In` is the C++ type of the inputs, whose dtype is `from`.
 template <class T, class In = T>
 std::vector<double> results_of(const LargeStep& step, Dtype dtype, Dtype from) {
   std::vector<TensorType> types;
@@ -93,7 +93,7 @@ TEST(LargeProducts, OfMatrices) {
   einsum("mgk,kgn->mgn", {130, 3, 50}, {50, 3, 140}, {130, 3, 140});
 }
 
-// Groups that are large, small and empty.
+// Large, small and empty groups.
 TEST(LargeProducts, OfGroups) {
   const std::vector<int32_t> ends{400, 400, 440, 600};
   expect_equal_results({"grouped_mm", {{610, 40}, {4, 40, 150}}, {{610, 150}}, {}, ends});

@@ -1,5 +1,5 @@
-// The functions that vectorise, against the C library's in f64: all magnitudes, densely sampled,
-// and the values at the edges of f32.
+// Compares the vectorised functions with those of the C library in f64: all magnitudes, densely
+// sampled, and the values at the limits of f32.
 #include "runtime/cpu/codegen/math.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// Of an f32 beside `want`, in its units in the last place.
+// The error of an f32 value in units in the last place of `want`.
 double error_in_ulp(float got, double want) {
   const auto nearest = static_cast<float>(want);
   if (std::isnan(want)) return std::isnan(got) ? 0 : HUGE_VAL;
@@ -25,7 +25,7 @@ double error_in_ulp(float got, double want) {
 }
 
 void check(float (*fast)(float), double (*exact)(double), double ulp) {
-  constexpr uint64_t kStep = 4099;  // a prime: every exponent with other mantissas
+  constexpr uint64_t kStep = 4099;  // a prime: each exponent gets different mantissas
   double worst = 0;
   float at = 0;
   const auto look_at = [&](float x) {
@@ -58,7 +58,7 @@ TEST(Math, LogIsWithinAnUlp) {
   check([](float x) { return fast_log(x); }, [](double x) { return std::log(x); }, 1);
 }
 
-// Whatever vectors the machine has: ranks on other machines compute the same.
+// Holds for every vector width, so ranks on different machines compute the same bits.
 TEST(Math, LoopsOfAnyWidthGiveTheSameBits) {
   constexpr int64_t kCount = 1003;
   std::vector<float> plain(kCount), vectors(kCount), longer(kCount);

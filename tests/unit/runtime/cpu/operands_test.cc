@@ -1,5 +1,5 @@
-// What kernels refuse: plans come from outside, and a kernel that takes operands for granted reads
-// or writes where it should not.
+// Operands that kernels must refuse. Plans come from outside. A kernel that does not check its
+// operands would read or write outside their memory.
 #include <gtest/gtest.h>
 
 #include "runtime/cpu/device.h"
@@ -30,7 +30,7 @@ Attrs attr(AttrKey key, AttrValue value) {
   return attrs;
 }
 
-// The workspace lies behind the results.
+// The workspace comes after the results.
 TEST(Operands, ASecondResultOfAKernelThatHasOneIsRefused) {
   const Step steps[] = {
       {"mm", {f32({2, 3}), f32({3, 4})}, {f32({2, 4})}},

@@ -1,5 +1,4 @@
-// Sums and the largest element of rows of every length, where lanes are full and where they are
-// not.
+// Sums and maxima of rows of every length, with full and with partly used vectors.
 #include "runtime/cpu/row_sums.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +10,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// Whole numbers: their sums are exact in any order.
+// Integers: their sums are exact in any order.
 std::vector<float> numbers(int64_t n, int salt) {
   std::vector<float> x;
   for (int64_t i = 0; i < n; ++i) x.push_back(static_cast<float>((i * 7 + salt) % 23 - 11));

@@ -1,5 +1,6 @@
-// Products of f32 as products of bf16 on the matrix unit: which bits they give, and how close to
-// the true ones they are. On machines without that unit, that they are left to others.
+// Products of f32 that the matrix unit computes as products of bf16: which bits they give, and how
+// close these are to the true values. On machines without that unit, other code must compute the
+// products.
 #include "runtime/cpu/split_gemm.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ struct Numbers {
 
 void no_fallback(const Gemm<float>&) { ADD_FAILURE() << "the product went to `plain`"; }
 
-// C, with two columns beyond its last one that are not written.
+// The product C. Two columns after its last column must stay unwritten.
 std::vector<float> multiply(const Numbers& a, const Numbers& b, float accumulate_to = 0,
                             void (*plain)(const Gemm<float>&) = &no_fallback) {
   const int64_t m = a.rows, n = b.columns, pitch = n + 2;
@@ -76,7 +77,7 @@ class SplitGemm : public ::testing::Test {
   std::normal_distribution<float> normal_;
 };
 
-// Small integers: one part. Sizes around tiles, panels and blocks.
+// Small integers need only one part. The sizes are near those of tiles, panels and blocks.
 TEST_F(SplitGemm, MultipliesTilesPanelsAndBlocksOfEverySize) {
   for (const auto& size : std::vector<std::array<int64_t, 3>>{{128, 128, 32},
                                                               {129, 145, 33},
@@ -104,8 +105,8 @@ TEST_F(SplitGemm, MultipliesTilesPanelsAndBlocksOfEverySize) {
         }
 }
 
-// Each number of 24 bits comes back: nothing is lost in its three parts. The scale of a row reaches
-// from the smallest numbers whose parts the unit sees to the largest.
+// Every number of 24 bits must come back unchanged: its three parts lose nothing. The scales of the
+// rows range from the smallest to the largest numbers whose parts the unit can represent.
 TEST_F(SplitGemm, APermutationKeepsEveryBit) {
   constexpr int64_t kRows = 200, kSize = 140;
   const auto number = [&](int64_t r) { return std::ldexp(random(), static_cast<int>(r) - 90); };
@@ -127,11 +128,11 @@ TEST_F(SplitGemm, APermutationKeepsEveryBit) {
   }
 }
 
-// Of numbers with one, two and three parts: exact where the product has 24 bits, else off by less
-// than a unit of the last.
+// Products of numbers with one, two and three parts. They are exact if the product has 24 bits.
+// Otherwise the error is less than one unit in the last place.
 TEST_F(SplitGemm, ASingleTermIsExactOrAUnitOff) {
   constexpr int64_t kSize = 130;
-  // Integers of so many bits; odd, so that all of them count.
+  // Integers with this many bits. They are odd, so that all bits matter.
   const auto integer = [&](int bits) {
     return static_cast<float>((generator_() & ((1U << bits) - 1)) | 1U | (1U << (bits - 1)));
   };
@@ -153,7 +154,7 @@ TEST_F(SplitGemm, ASingleTermIsExactOrAUnitOff) {
 }
 
 struct Errors {
-  double rms = 0, largest = 0;  // of what the terms' magnitudes add up to
+  double rms = 0, largest = 0;  // as shares of the sum of the terms' magnitudes
 };
 Errors errors(Numbers& a, Numbers& b, const std::vector<float>& c) {
   Errors e;
@@ -220,7 +221,7 @@ TEST_F(SplitGemm, AnElementHasTheSameBitsWhateverIsComputedBesideIt) {
     }
 }
 
-// IEEE 754: an infinity by a number is an infinity, though two of the number's parts are zero.
+// By IEEE 754, infinity times a number is infinity, although two of the number's parts may be zero.
 TEST_F(SplitGemm, InfinitiesNansAndTheLargestNumbersAreAsIeeeHasThem) {
   constexpr int64_t kRows = 600, kTerms = 700, kColumns = 128;
   constexpr float kInfinite = std::numeric_limits<float>::infinity(),
@@ -249,7 +250,7 @@ TEST_F(SplitGemm, InfinitiesNansAndTheLargestNumbersAreAsIeeeHasThem) {
       }
 }
 
-// Of small integers, which bf16 has, with an infinity and a NaN among them.
+// Small integers, which bf16 can represent, with an infinity and a NaN among them.
 TEST_F(SplitGemm, ProductsOfBf16AreThoseOfTheirNumbers) {
   for (const int64_t k : {33, 530})
     for (const bool a_across : {false, true})

@@ -1,4 +1,4 @@
-// The threads behind the CPU's streams.
+// The threads that run the work of CPU streams.
 #include "runtime/cpu/workers.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ class Task final : public Workers::Task {
   std::function<void()> work_;
 };
 
-// Workers with so many threads. Once it is gone, nobody serves a task any more: it is declared
-// behind the tasks.
+// Workers with this many threads. When it is destroyed, no thread serves a task any more. Declare
+// it after the tasks, so that it is destroyed first.
 class Staff {
  public:
   Staff(int at_once, int threads) : workers(at_once), threads_(threads) {
@@ -57,8 +57,8 @@ TEST(Workers, NoMoreAreAtWorkThanAllowed) {
   }
 }
 
-// Each waits for all others: with one worker at a time this ends only if those that block make
-// room.
+// Each task waits for all others. With one worker at a time, this ends only if blocked tasks let
+// others run.
 TEST(Workers, OnesThatBlockMakeRoom) {
   constexpr int kTasks = 6;
   for (int repeat = 0; repeat < 20; ++repeat) {
@@ -80,8 +80,7 @@ TEST(Workers, OnesThatBlockMakeRoom) {
   }
 }
 
-// Tasks that make each other ready, as ranks that meet in collectives do, while threads come and
-// go.
+// Tasks make each other ready, as ranks in collectives do, while threads come and go.
 TEST(Workers, TasksPassTheTurnWhileThreadsComeAndGo) {
   constexpr int kTasks = 5, kTurns = 20000;
   Workers* workers = nullptr;
