@@ -171,8 +171,10 @@ static void compile_options_are_checked(void) {
   o = start, o.fuse_bytes = -1, expect_compile_refused(&o, "fuse_bytes");
   o = start, o.overlap = 5, expect_compile_refused(&o, "overlap 5 is unknown");
   o = start, o.overlap = -1, expect_compile_refused(&o, "overlap -1 is unknown");
-  o = start, o.prefetch_scale = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_PREFETCH only");
-  o = start, o.bounded_share = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_BOUNDED only");
+  o = start, o.prefetch_scale = 0.5,
+  expect_compile_refused(&o, "only valid with overlap SHW_OVERLAP_PREFETCH");
+  o = start, o.bounded_share = 0.5,
+  expect_compile_refused(&o, "only valid with overlap SHW_OVERLAP_BOUNDED");
   o = start, o.num_entries = 1, expect_compile_refused(&o, "entries is NULL");
   o = start, o.overlap = SHW_OVERLAP_BOUNDED, o.bounded_share = 1.5;
   expect_compile_refused(&o, "expected 0 to 1");

@@ -102,7 +102,7 @@ TEST(GroupMemory, IsAllocatedAsFarAsItIsNeeded) {
   const auto refused = create(needed, p.arena_bytes + needed - 1);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), Code::kResourceExhausted);
-  EXPECT_NE(refused.status().message().find("groups of steps"), std::string::npos)
+  EXPECT_NE(refused.status().message().find("fused groups"), std::string::npos)
       << refused.status().message();
 }
 
