@@ -26,7 +26,7 @@ class Error(Exception):
         """Index of the node at fault in the graph that was given; None: no node is at fault."""
         self.node_name = node_name
         self.conflicts = list(conflicts)
-        """If no placement satisfies all options: the smallest set of constraints that cannot hold together, by the
+        """If no placement satisfies all options: a minimal set of constraints that cannot hold together, by the
         names that ``without=`` takes."""
         self.source = source
         """File and line of the library that raised the error, for bug reports."""
