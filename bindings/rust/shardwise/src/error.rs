@@ -58,7 +58,7 @@ impl Error {
         self.0.node.as_ref().map(|node| node.1.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// If no placement satisfies all options: the smallest set of constraints that cannot hold
+    /// If no placement satisfies all options: a minimal set of constraints that cannot hold
     /// together, as [`CompileOptions::without`](crate::CompileOptions::without) takes them.
     pub fn conflicts(&self) -> &[String] {
         &self.0.conflicts
