@@ -322,7 +322,7 @@ class Lowering {
     return {};
   }
   void say_place(NodeId n, const PlacedTensor& placed, Attrs& attrs) const {
-    const bool is_random = op_def(g_.op(n)).is_random;
+    const bool is_random = op_def(g_.op(n)).is_random(g_.attrs(n));
     const Dims& shape = placed.is_result ? g_.results(n)[placed.at]->shape
                                          : g_.type(g_.operands(n)[placed.at]).shape;
     const Layout layout = placed.is_result ? result_layout(n, placed.at)

@@ -27,6 +27,14 @@ Status want_window(const OpArgs& args, const TensorType& query, const TensorType
   return key_window(*args.attrs, query.shape[2], key.shape[2]).status();
 }
 
+bool has_dropout(const Attrs& attrs) { return attrs.get_number(AttrKey::kDropoutP, 0) != 0; }
+
+Status want_dropout_share(const OpArgs& args) {
+  const double p = args.attrs->get_number(AttrKey::kDropoutP, 0);
+  if (p >= 0 && p <= 1) return {};
+  return invalid_argument("dropout_p is " + std::to_string(p) + ", expected 0 to 1");
+}
+
 double scored_pairs(const OpArgs& args, const TensorType& query, const TensorType& key) {
   const int64_t queries = query.shape[2], keys = key.shape[2];
   const auto window = key_window(*args.attrs, queries, keys);

@@ -17,6 +17,11 @@ Status want_documents(const OpArgs& args, size_t at, const TensorType& query,
 // Checks that the attributes of the window are valid (tensor/key_window.h).
 Status want_window(const OpArgs& args, const TensorType& query, const TensorType& key);
 
+// Whether a part of the weights is set to zero: `dropout_p` is not 0.
+bool has_dropout(const Attrs& attrs);
+// Checks that `dropout_p` is from 0 to 1.
+Status want_dropout_share(const OpArgs& args);
+
 // The number of pairs of a query and a key that a head multiplies. Pairs that a window hides are
 // not counted. Pairs that only a causal mask hides are counted, as in the reference planner.
 double scored_pairs(const OpArgs& args, const TensorType& query, const TensorType& key);

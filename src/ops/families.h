@@ -85,6 +85,7 @@ void made_from_partials(RuleSet& rules);  // from any partial operand, since its
 Results infer_random(const OpArgs& args);
 Results infer_random_like(const OpArgs& args);
 Status want_run_seed(const OpArgs& args, size_t operand);  // i64[2], or absent
+inline bool always(const Attrs&) { return true; }          // OpDef::draws
 void random_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void random_like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 

@@ -33,6 +33,10 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   }
 }
 
+bool draws(const Attrs& attrs) {
+  return attrs.get_bool(AttrKey::kTrain, true) && attrs.get_number(AttrKey::kP, 0) != 0;
+}
+
 }  // namespace
 
 extern const OpDef kDropout;
@@ -42,7 +46,7 @@ constinit const OpDef kDropout = {
     .infer = infer,
     .rules = rules,
     .piece_position = PiecePosition::kOfOperand,
-    .is_random = true,
+    .draws = draws,
 };
 
 }  // namespace shw::ops

@@ -142,15 +142,22 @@ struct OpDef {
   bool opaque = false;
   // The rules hold for any set of indices of a sharded dim, if it is the same set for all tensors
   // that the rule shards: nothing depends on the position of a piece. Then strided shards may
-  // replace plain ones.
+  // replace plain ones, unless the node needs that position (below).
   bool takes_strided = false;
   // The kernel must know the position of its piece in this tensor. Lowering then gives the step the
   // global shape as attribute `size`, and the layout as `cuts` (plan/program.h).
   PiecePosition piece_position = PiecePosition::kUnused;
-  // Draws random numbers. Attribute `seed` distinguishes the node from others; lowering gives a
-  // node without it a seed of its own. The last operand, `run_seed`, i64[2], is the seed and offset
-  // of the run. Without it, every run draws the same numbers (rewrite/run_time_seed.cc).
-  bool is_random = false;
+  // Whether a node with these attributes needs it; null: always.
+  bool (*placed)(const Attrs&) = nullptr;
+  bool needs_position(const Attrs& attrs) const {
+    return piece_position != PiecePosition::kUnused && (placed == nullptr || placed(attrs));
+  }
+  // Whether a node with these attributes draws random numbers; null: never. Attribute `seed`
+  // distinguishes the node from others; lowering gives a node without it a seed of its own. The
+  // last operand, `run_seed`, i64[2], is the seed and offset of the run. Without it, every run
+  // draws the same numbers (rewrite/run_time_seed.cc).
+  bool (*draws)(const Attrs&) = nullptr;
+  bool is_random(const Attrs& attrs) const { return draws != nullptr && draws(attrs); }
   InPlace in_place = InPlace::kNever;
   // 8-bit floats may be among its operands and results: it moves, makes, compares or casts them, or
   // multiplies them into a wider sum. Ops with `is_view` or `opaque` may also have them.

@@ -6,7 +6,9 @@ namespace shw {
 
 std::optional<PlacedTensor> placed_tensor(const Graph& graph, NodeId node) {
   if (graph.op(node) == OpKind::kGroupedMm) return ops::tensor_of_groups(graph, node);
-  switch (op_def(graph.op(node)).piece_position) {
+  const OpDef& def = op_def(graph.op(node));
+  if (!def.needs_position(graph.attrs(node))) return std::nullopt;
+  switch (def.piece_position) {
     case PiecePosition::kOfOperand:
       return PlacedTensor{false, 0};
     case PiecePosition::kOfResult:

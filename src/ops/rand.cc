@@ -20,7 +20,7 @@ constinit const OpDef kRand = {
     .infer = infer_random,
     .rules = random_rules,
     .piece_position = PiecePosition::kOfResult,
-    .is_random = true,
+    .draws = always,
 };
 
 }  // namespace shw::ops

@@ -19,7 +19,7 @@ constinit const OpDef kRandLike = {
     .infer = infer_random_like,
     .rules = random_like_rules,
     .piece_position = PiecePosition::kOfResult,
-    .is_random = true,
+    .draws = always,
 };
 
 }  // namespace shw::ops

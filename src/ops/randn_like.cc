@@ -20,7 +20,7 @@ constinit const OpDef kRandnLike = {
     .infer = infer_random_like,
     .rules = random_like_rules,
     .piece_position = PiecePosition::kOfResult,
-    .is_random = true,
+    .draws = always,
 };
 
 }  // namespace shw::ops

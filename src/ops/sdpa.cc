@@ -4,13 +4,16 @@
 // first key, also where there are more of one. With `documents`, integers [batch, n + 1] that begin
 // with 0 and go on with the end of each document of a row, the last one repeated, a query sees the
 // keys of its own document only; what lies behind the last end is seen by none. A query that sees
-// nothing gets zeros.
+// nothing gets zeros. With `dropout_p`, that share of the weights is set to zero after the softmax,
+// and the others are multiplied by 1 / (1 − dropout_p). Which ones depends only on `seed`, the seed
+// of the run, and the pair's place in the whole [batch, heads, queries, keys].
 //
-// Results: out, log-sum-exp (f32; f64 of f64 operands), and the seed and offset of the dropout
-// generator (i64 scalars). `kernel` names the ATen kernel that the framework chose ("efficient",
-// "flash", "cudnn", "cpu"): it fixes the shape of log-sum-exp; "cpu" has no generator. Sharded over
-// heads or batch; the sequence is not sharded. FLOPs are those of the pairs that a window leaves,
-// or of all pairs, and of one document: how long documents are is known at run time only.
+// Results: out, log-sum-exp (f32; f64 of f64 operands), and two i64 scalars: the seed that the
+// dropout drew with, which sdpa_backward needs, and an offset of 0. `kernel` names the ATen kernel
+// that the framework chose ("efficient", "flash", "cudnn", "cpu"): it fixes the shape of
+// log-sum-exp; "cpu" returns no seed, so it has no dropout. Sharded over heads or batch; the
+// sequence is not sharded. FLOPs are those of the pairs that a window leaves, or of all pairs, and
+// of one document: how long documents are is known at run time only.
 #include "ops/attention.h"
 #include "ops/families.h"
 
@@ -28,10 +31,13 @@ constexpr Param kParams[] = {{"query", ParamKind::kTensor},
                              {"kernel", ParamKind::kString},
                              {"window_left", ParamKind::kInt, "-1"},
                              {"window_right", ParamKind::kInt, "-1"},
-                             {"documents", ParamKind::kTrailingTensor}};
+                             {"seed", ParamKind::kInt},
+                             {"documents", ParamKind::kTrailingTensor},
+                             {"run_seed", ParamKind::kTrailingTensor}};
 
 constexpr size_t kBias = 3;
 constexpr size_t kDocuments = 4;
+constexpr size_t kRunSeed = 5;
 
 Dims lse_shape(const OpArgs& args) {
   const Dims& q = args.in(0).shape;
@@ -56,8 +62,14 @@ Results infer(const OpArgs& args) {
     return invalid_argument("query, key and value must have one floating dtype");
   SHW_RETURN_IF_ERROR(want_window(args, q, k));
   SHW_RETURN_IF_ERROR(want_documents(args, kDocuments, q, k));
+  SHW_RETURN_IF_ERROR(want_dropout_share(args));
+  SHW_RETURN_IF_ERROR(want_run_seed(args, kRunSeed));
+  const bool returns_seed = args.attrs->get_string(AttrKey::kKernel) != "cpu";
+  if (!returns_seed && has_dropout(*args.attrs))
+    return invalid_argument(
+        "kernel 'cpu' has no dropout, since it returns no seed: use kernel 'flash'");
   OptionalType scalar;
-  if (args.attrs->get_string(AttrKey::kKernel) != "cpu") scalar = row_major(Dtype::kI64, Dims{});
+  if (returns_seed) scalar = row_major(Dtype::kI64, Dims{});
   return std::vector<OptionalType>{
       row_major(q.dtype, Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]}),
       row_major(q.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32, lse_shape(args)), scalar,
@@ -71,8 +83,8 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
   for (size_t d : {size_t{1}, size_t{0}}) {  // heads, batch
     const Placement s = shard(d);
     const Placement out[] = {s, has_lse ? s : kR, kR, kR};
-    const Placement in[] = {s, s, s, args.has(kBias) ? s : kR,
-                            d == 0 && args.has(kDocuments) ? s : kR};
+    const Placement in[] = {
+        s, s, s, args.has(kBias) ? s : kR, d == 0 && args.has(kDocuments) ? s : kR, kR};
     rules.add(out, std::span(in).first(args.operands.size()), d == 1 ? heads : Blocks::kAny);
   }
 }
@@ -94,6 +106,9 @@ constinit const OpDef kSdpa = {
     .rules = rules,
     .flops = flops,
     .takes_strided = true,
+    .piece_position = PiecePosition::kOfOperand,
+    .placed = has_dropout,
+    .draws = has_dropout,
 };
 
 }  // namespace shw::ops

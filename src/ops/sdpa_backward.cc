@@ -1,5 +1,5 @@
 // sdpa_backward: gradients of query, key, value and (if wanted) bias of sdpa, whose window and
-// `documents` it takes too.
+// `documents` it takes too. With `dropout_p`, operand `seed` is the seed that sdpa returned.
 #include "ops/attention.h"
 #include "ops/families.h"
 
@@ -31,6 +31,7 @@ constexpr size_t kValue = 3;
 constexpr size_t kBias = 4;
 constexpr size_t kOut = 5;
 constexpr size_t kLse = 6;
+constexpr size_t kSeed = 7;
 constexpr size_t kDocuments = 9;
 
 Results infer(const OpArgs& args) {
@@ -44,6 +45,9 @@ Results infer(const OpArgs& args) {
                             " is not shaped like out " + to_string(args.in(kOut)));
   SHW_RETURN_IF_ERROR(want_window(args, args.in(kQuery), args.in(kKey)));
   SHW_RETURN_IF_ERROR(want_documents(args, kDocuments, args.in(kQuery), args.in(kKey)));
+  SHW_RETURN_IF_ERROR(want_dropout_share(args));
+  if (has_dropout(*args.attrs) && !args.has(kSeed))
+    return invalid_argument("dropout_p is not 0, but operand 'seed', a result of sdpa, is absent");
   const std::vector<int64_t>& mask = args.attrs->get_ints(AttrKey::kOutputMask);
   std::vector<OptionalType> results;
   for (size_t i : {kQuery, kKey, kValue})
@@ -83,6 +87,8 @@ constinit const OpDef kSdpaBackward = {
     .rules = rules,
     .flops = flops,
     .takes_strided = true,
+    .piece_position = PiecePosition::kOfOperand,
+    .placed = has_dropout,
 };
 
 }  // namespace shw::ops

@@ -49,8 +49,8 @@ class Merger {
   bool is_function_of_operands(NodeId n) const {
     const OpKind op = g_.op(n);
     const OpDef& def = op_def(op);
-    return op != OpKind::kInput && op != OpKind::kAlias && !def.is_random && !def.opaque &&
-           def.sharding != Sharding::kDeclared;
+    return op != OpKind::kInput && op != OpKind::kAlias && !def.is_random(g_.attrs(n)) &&
+           !def.opaque && def.sharding != Sharding::kDeclared;
   }
 
   // Values that are written in place need their own storage.

@@ -20,20 +20,21 @@ namespace {
 constexpr const char* kInputName = "random";  // of port "seed.random"
 constexpr const char* kNodeName = "run_seed";
 
-// The number of operands before the seed.
+// The number of operands before the seed, which is the last one.
 size_t operands_before_seed(const OpDef& def) {
-  return static_cast<size_t>(std::ranges::count(def.params, ParamKind::kTensor, &Param::kind));
+  const auto is_operand = [](const Param& p) {
+    return p.kind == ParamKind::kTensor || p.kind == ParamKind::kOptionalTensor ||
+           p.kind == ParamKind::kTrailingTensor;
+  };
+  return static_cast<size_t>(std::ranges::count_if(def.params, is_operand)) - 1;
 }
 
 bool wants_seed(const Graph& g, NodeId n) {
   const OpDef& def = op_def(g.op(n));
   const Attrs& attrs = g.attrs(n);
-  if (!def.is_random || attrs.has(AttrKey::kSeed)) return false;
-  if (def.kind == OpKind::kDropout &&
-      (!attrs.get_bool(AttrKey::kTrain, true) || attrs.get_number(AttrKey::kP, 0) == 0))
-    return false;  // it keeps everything
+  if (!def.is_random(attrs) || attrs.has(AttrKey::kSeed)) return false;
   const size_t place = operands_before_seed(def);
-  return g.operands(n).size() == place || !g.operands(n)[place].valid();
+  return g.operands(n).size() <= place || !g.operands(n)[place].valid();
 }
 
 NodeId own_seed(const Graph& g) {

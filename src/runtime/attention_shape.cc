@@ -16,8 +16,6 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
       v.shape[2] != k.shape[2] ||
       (k.shape[1] == 0 ? q.shape[1] != 0 : q.shape[1] % k.shape[1] != 0))
     return bad_types("attention of " + to_string(q) + ", " + to_string(k) + ", " + to_string(v));
-  if (args.attrs.get_number(AttrKey::kDropoutP, 0) != 0)
-    return unimplemented("attention with dropout");
   for (const TensorType* t : {&q, &k, &v})
     if (!is_floating(t->dtype) || (t->dtype == Dtype::kF64) != (q.dtype == Dtype::kF64))
       return unimplemented("attention in " + std::string(dtype_name(t->dtype)));

@@ -19,7 +19,7 @@ struct AttentionShape {
   int64_t group() const { return heads / std::max<int64_t>(1, key_heads); }
 };
 
-// Reads the shapes and the attributes. UNIMPLEMENTED: dropout, or f64 mixed with other types.
+// Reads the shapes and the attributes. UNIMPLEMENTED: f64 mixed with other types.
 Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
                                        const TensorType& k, const TensorType& v);
 

@@ -23,6 +23,8 @@ Result<Numbering> numbering_of(const KernelArgs& args, const TensorType& piece) 
   return numbers;
 }
 
+}  // namespace
+
 Result<StepSeed> step_seed(const KernelArgs& args, size_t operand) {
   StepSeed seed;
   seed.own = static_cast<uint64_t>(args.attrs.get_int(AttrKey::kSeed, 0));
@@ -36,8 +38,6 @@ Result<StepSeed> step_seed(const KernelArgs& args, size_t operand) {
   seed.stride = run.strides[0];
   return seed;
 }
-
-}  // namespace
 
 Result<DrawShape> draw_shape(const KernelArgs& args, size_t seed_operand) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 0));
@@ -61,8 +61,9 @@ Result<DropoutShape> dropout_shape(const KernelArgs& args) {
   const double p =
       args.attrs.get_bool(AttrKey::kTrain, true) ? args.attrs.get_number(AttrKey::kP, 0) : 0;
   if (!fits || !(p >= 0 && p <= 1)) return bad_types("no dropout of " + to_string(in));
-  SHW_ASSIGN_OR_RETURN(Numbering numbers, numbering_of(args, in));
   SHW_ASSIGN_OR_RETURN(const StepSeed seed, step_seed(args, 1));
+  if (p == 0) return DropoutShape{{0, Dims(in.shape.size(), 0)}, seed};
+  SHW_ASSIGN_OR_RETURN(Numbering numbers, numbering_of(args, in));
   return DropoutShape{std::move(numbers), seed, p, p < 1 ? 1 / (1 - p) : 0};
 }
 

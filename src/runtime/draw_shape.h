@@ -24,6 +24,9 @@ struct StepSeed {
   int64_t stride = 0;  // of that operand, in elements
 };
 
+// The run's seed is operand `operand`, the last one, if the step has that operand.
+Result<StepSeed> step_seed(const KernelArgs& args, size_t operand);
+
 struct DrawShape {
   Numbering numbers;
   StepSeed seed;

@@ -36,6 +36,11 @@ SHW_ANYWHERE float random_unit(u64 seed, u64 counter) {
   return static_cast<float>(random_bits(seed, counter) >> 40) / static_cast<float>(kRandomUnits);
 }
 
+// Whether dropout keeps element `counter`: its 24 random bits are at least `least`.
+SHW_ANYWHERE bool stays(u64 seed, u64 counter, u64 least) {
+  return (random_bits(seed, counter) >> 40) >= least;
+}
+
 // The sum of c[k]·z^k, the highest power first.
 template <int N>
 SHW_ANYWHERE double polynomial(const double (&c)[N], double z) {

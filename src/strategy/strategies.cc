@@ -151,7 +151,9 @@ class Enumerator {
   SeenFactors factors_seen(NodeId n, const OpDef& def) {
     const auto operands = graph_.operands(n);
     SeenFactors seen(operands.size());
-    if (!strided_ || !(def.takes_strided || def.sharding == Sharding::kFree)) return seen;
+    const bool takes_strided = (def.takes_strided && !def.needs_position(graph_.attrs(n))) ||
+                               def.sharding == Sharding::kFree;
+    if (!strided_ || !takes_strided) return seen;
     for (size_t k = 0; k < operands.size(); ++k)
       if (operands[k].valid()) seen[k] = factors_.of(out_.produced(graph_, n, k), pool_);
     return seen;

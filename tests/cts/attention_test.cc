@@ -327,9 +327,6 @@ TEST_P(AttentionTest, WritesItsResultsInTheOrderAsked) {
 TEST_P(AttentionTest, RefusesWhatItCannotDo) {
   Problem p;
   Tensors t(p, Dtype::kF32, Lie::kDense);
-  Attrs dropout = attrs_of(p);
-  dropout.set(AttrKey::kDropoutP, 0.1);
-  EXPECT_EQ(code_of({"sdpa", {&t.q, &t.k, &t.v}, {&t.out}, dropout}), Code::kUnimplemented);
   Tensors wide(p, Dtype::kF64, Lie::kDense);
   EXPECT_EQ(code_of({"sdpa", {&wide.q, &t.k, &t.v}, {&wide.out}, attrs_of(p)}),
             Code::kUnimplemented);

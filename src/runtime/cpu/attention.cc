@@ -145,6 +145,17 @@ T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse) {
   return sum > 0 || sum != sum ? 1 / sum : T{0};
 }
 
+template <class T>
+void drop_weights(const AttentionDropout& dropout, u64 seed, u64 place, int64_t n, const T* from,
+                  T* to) {
+  const T scale = static_cast<T>(dropout.scale);
+  long_vector_loop(n, [=, least = dropout.least_that_stays()](int64_t j) {
+    to[j] = stays(seed, place + static_cast<u64>(j), least) ? from[j] * scale : T{0};
+  });
+}
+
+template void drop_weights(const AttentionDropout&, u64, u64, int64_t, const float*, float*);
+template void drop_weights(const AttentionDropout&, u64, u64, int64_t, const double*, double*);
 template float softmax_weights(float*, int64_t, int64_t, float, float&);
 template double softmax_weights(double*, int64_t, int64_t, double, double&);
 template class HeadOperand<float>;

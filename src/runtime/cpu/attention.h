@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "runtime/attention_dropout.h"
 #include "runtime/attention_shape.h"
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
@@ -102,6 +103,12 @@ int64_t whole_vectors(int64_t n, int64_t room) {
 // elements; those after the first n become zeros.
 template <class T>
 T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse);
+
+// Applies dropout to the weights of `n` consecutive pairs, of which the first has this place:
+// to[j] = from[j] · scale, or 0. `to` may be `from`.
+template <class T>
+void drop_weights(const AttentionDropout& dropout, u64 seed, u64 place, int64_t n, const T* from,
+                  T* to);
 
 // Calls f(T{}) with the type of the computations for queries of type `q`.
 template <class F>

@@ -62,7 +62,8 @@ std::vector<OpCase> cases_that_take_strided_shards() {
   for (const OpCase& c : testing::op_cases()) {
     const OpDef& def = op_def(c.op);
     if (only_whole(c)) continue;
-    if (def.takes_strided || def.sharding == Sharding::kFollow || def.sharding == Sharding::kFree)
+    if ((def.takes_strided && !def.needs_position(c.attrs)) || def.sharding == Sharding::kFollow ||
+        def.sharding == Sharding::kFree)
       list.push_back(c);
   }
   return list;

@@ -104,6 +104,23 @@ void packed_documents(std::vector<OpCase>& list) {
   }
 }
 
+void dropped_weights(std::vector<OpCase>& list) {
+  const Dims q{8, 4, 24, 8}, lse{8, 4, 24}, shared{8, 2, 36, 8};
+  const Attrs a = attrs(
+      {{AttrKey::kCausal, true}, {AttrKey::kDropoutP, 0.25}, {AttrKey::kKernel, text("flash")}});
+  list.push_back(
+      {"sdpa with dropout", OpKind::kSdpa, {f32(q), f32(shared), f32(shared), absent()}, a});
+  list.push_back({"sdpa with dropout by the seed of the run",
+                  OpKind::kSdpa,
+                  {f32(q), f32(q), f32(q), absent(), documents(8, 3, 24), index({2}, 1000)},
+                  a});
+  list.push_back({"sdpa_backward with dropout",
+                  OpKind::kSdpaBackward,
+                  {f32(q), f32(q), f32(shared), f32(shared), absent(), f32(q), f32(lse, 8, 12),
+                   index({}, 1000), index({}, 1)},
+                  a});
+}
+
 void along_a_dim(std::vector<OpCase>& list) {
   const auto along = [](int64_t dim) { return attrs({{AttrKey::kDim, dim}}); };
   list.push_back({"gather", OpKind::kGather, {f32({8, 16}), index({8, 1}, 16)}, along(1), kBits});
@@ -187,6 +204,7 @@ void lookup_cases(std::vector<OpCase>& list) {
   sliding_windows(list);
   pages(list);
   packed_documents(list);
+  dropped_weights(list);
   along_a_dim(list);
   putting(list);
   losses(list);

@@ -1,4 +1,4 @@
-// The window of attention: which windows are refused, and how many pairs a window leaves.
+// Attention: which windows and dropouts are refused, and how many pairs a window leaves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace {
 using testing::attrs;
 using testing::f32;
 using testing::infer;
+using testing::of;
 
 Attrs window_of(int64_t left, int64_t right, bool causal) {
   return attrs(
@@ -54,6 +55,31 @@ TEST(AttentionWindow, IsRefusedWhereItIsNone) {
               refusal);
     EXPECT_NE(infer(OpKind::kSdpa, {q, q, q, std::nullopt}, attrs({{key, int64_t{1} << 62}}))[0],
               '!');
+  }
+}
+
+TEST(AttentionDropout, IsRefusedWhereItCannotBe) {
+  const OptionalType q = f32({2, 4, 8, 16}), lse = f32({2, 4, 8}), seed = of(Dtype::kI64, {});
+  const std::vector<OptionalType> forward = {q, q, q, std::nullopt},
+                                  backward = {q, q, q, q, std::nullopt, q, lse, seed, seed};
+  const auto dropout = [](double p, const char* kernel) {
+    return attrs({{AttrKey::kDropoutP, p}, {AttrKey::kKernel, std::string(kernel)}});
+  };
+  EXPECT_EQ(infer(OpKind::kSdpa, forward, dropout(0.1, "cpu")),
+            "!kernel 'cpu' has no dropout, since it returns no seed: use kernel 'flash'");
+  EXPECT_EQ(infer(OpKind::kSdpa, forward, dropout(1.5, "flash")),
+            "!dropout_p is 1.500000, expected 0 to 1");
+  EXPECT_EQ(
+      infer(OpKind::kSdpa, {q, q, q, std::nullopt, std::nullopt, seed}, dropout(0.1, "flash")),
+      "!the seed of the run is i64[], expected i64[2]: seed and offset");
+  std::vector<OptionalType> no_seed = backward;
+  no_seed.resize(7);
+  EXPECT_EQ(infer(OpKind::kSdpaBackward, no_seed, dropout(0.1, "flash")),
+            "!dropout_p is not 0, but operand 'seed', a result of sdpa, is absent");
+  EXPECT_EQ(infer(OpKind::kSdpaBackward, backward, dropout(-1, "flash"))[0], '!');
+  for (double p : {0.0, 0.1, 1.0}) {
+    EXPECT_NE(infer(OpKind::kSdpa, forward, dropout(p, "flash"))[0], '!');
+    EXPECT_NE(infer(OpKind::kSdpaBackward, backward, dropout(p, "flash"))[0], '!');
   }
 }
 

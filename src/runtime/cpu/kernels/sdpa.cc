@@ -1,8 +1,9 @@
-// sdpa(q, k, v, bias?, documents?): softmax(scale · q·kᵀ + bias) · v for each head, over the keys
-// that a query sees (visible_keys.h). Consecutive query heads may share a key head. Attributes:
-// is_causal, window_left, window_right, scale (absent: 1/√width), dropout_p (0), and dims: the
-// order of the dims of `out` in memory. Results: out, lse (log of the softmax denominators), and
-// the state of an unused random generator: zeros.
+// sdpa(q, k, v, bias?, documents?, run_seed?): softmax(scale · q·kᵀ + bias) · v for each head, over
+// the keys that a query sees (visible_keys.h). Consecutive query heads may share a key head.
+// Attributes: is_causal, window_left, window_right, scale (absent: 1/√width), dropout_p (0), and
+// dims: the order of the dims of `out` in memory. Results: out, lse (log of the softmax
+// denominators), and two integers: the seed of the dropout (attention_dropout.h; 0 without
+// dropout), and 0.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cpu/attention.h"
+#include "runtime/cpu/draw.h"
 #include "runtime/cpu/query_block.h"
 #include "runtime/simd.h"
 
@@ -33,6 +35,9 @@ class Sdpa final : public HostKernel {
     ScoreBias<T> bias;
     VisibleKeys visible;
     LogSumExp lse;
+    AttentionDropout dropout;
+    StepSeed seed;  // of the dropout
+    bool returns_seed = false;
     HeadResult<T> out;
     size_t output = 0;                              // number of the output buffer
     std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, with their sizes in bytes
@@ -57,6 +62,9 @@ class Sdpa final : public HostKernel {
     T* out_scratch = scores + kQueryBlock * p_.visible.most_keys(kQueryBlock);
     for (const auto& [buffer, bytes] : p_.zeros)
       std::memset(buffers[buffer], 0, static_cast<size_t>(bytes));
+    const u64 seed = p_.dropout.is_there() ? seed_in_run(p_.seed, buffers) : 0;
+    if (p_.returns_seed)
+      std::memcpy(buffers[p_.output + kAttentionSeedResult], &seed, sizeof(seed));
     for (int64_t b = 0; b < p_.shape.batch; ++b) {
       if (p_.visible.has_documents())
         SHW_RETURN_IF_ERROR(p_.visible.turn_to(b, buffers[kDocuments], ends));
@@ -71,7 +79,7 @@ class Sdpa final : public HostKernel {
         }
         const Matrix<T> out = p_.out.place(buffers[p_.output], b, h, out_scratch);
         for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
-          do_block(buffers, b, h, i, q, keys, v, scores, out);
+          do_block(buffers, {b, h, seed}, i, q, keys, v, scores, out);
         finish(buffers, b, h, out);
         p_.out.store(out, buffers[p_.output], b, h);
       }
@@ -82,7 +90,11 @@ class Sdpa final : public HostKernel {
   size_t num_outputs_ = 0;
 
  private:
-  void do_block(void* const* buffers, int64_t b, int64_t h, int64_t first, const Matrix<const T>& q,
+  struct Head {
+    int64_t b, h;
+    u64 seed;  // of the dropout
+  };
+  void do_block(void* const* buffers, const Head& head, int64_t first, const Matrix<const T>& q,
                 const Matrix<const T>& all_keys, const Matrix<const T>& v, T* scores,
                 const Matrix<T>& out) const {
     const AttentionShape& s = p_.shape;
@@ -95,7 +107,7 @@ class Sdpa final : public HostKernel {
                      s.width, scores);
     T inverse[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
-      inverse[r] = weigh(buffers, b, h, first + r, keys, scores + r * n);
+      inverse[r] = weigh(buffers, head, first + r, keys, scores + r * n);
     const Matrix<T> to{&out.at(first, 0), out.row_stride, 1};
     const Matrix<const T> values{v.data + keys.begin * v.row_stride, v.row_stride, 1};
     block.sum_keys(scores, values, s.value_width, to);
@@ -106,7 +118,8 @@ class Sdpa final : public HostKernel {
 
   // Replaces query i's scores of `keys` by weights that still have to be multiplied by the returned
   // factor.
-  T weigh(void* const* buffers, int64_t b, int64_t h, int64_t i, KeyRange keys, T* scores) const {
+  T weigh(void* const* buffers, const Head& head, int64_t i, KeyRange keys, T* scores) const {
+    const auto [b, h, seed] = head;
     const KeyRange own = p_.visible.of(i);
     const int64_t n = own.size();
     T* row = scores + (own.begin - keys.begin);
@@ -118,6 +131,8 @@ class Sdpa final : public HostKernel {
     }
     const T inverse = softmax_weights(row, n, keys.end - own.begin, scale, lse);
     std::fill(scores, row, T{0});
+    if (p_.dropout.is_there())
+      drop_weights(p_.dropout, seed, p_.dropout.place(b, h, i, own.begin), n, row, row);
     if (p_.has_lse) set_lse(buffers, b, h, i, lse);
     return inverse;
   }
@@ -157,6 +172,8 @@ template <class T>
     parts.has_bias = true;
   }
   SHW_RETURN_IF_ERROR(parts.visible.prepare(parts.shape, given(kDocuments)));
+  SHW_ASSIGN_OR_RETURN(parts.dropout, attention_dropout(args, parts.shape));
+  SHW_ASSIGN_OR_RETURN(parts.seed, attention_seed(args));
   const auto wanted = [&](size_t i) {
     return i < args.outputs.size() && args.outputs[i] != nullptr;
   };
@@ -173,7 +190,10 @@ template <class T>
                          LogSumExp::create(*args.outputs[1], parts.shape, dense_type<T>(q).dtype));
     parts.has_lse = true;
   }
-  for (size_t i = 2; i < args.outputs.size(); ++i)
+  parts.returns_seed = parts.dropout.is_there() && wanted(kAttentionSeedResult);
+  if (parts.returns_seed)
+    SHW_RETURN_IF_ERROR(check_drawn_seed(*args.outputs[kAttentionSeedResult]));
+  for (size_t i = kAttentionSeedResult; i < args.outputs.size(); ++i)
     if (wanted(i)) {
       if (!args.outputs[i]->contiguous())
         return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");

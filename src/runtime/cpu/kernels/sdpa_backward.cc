@@ -2,6 +2,8 @@
 // and, if needed, of the bias. Attributes as for sdpa. The scores are recomputed. With
 //   p = exp(scale·q·kᵀ + bias − lse),  delta = rowsum(grad ∘ out),  ds = p ∘ (grad·vᵀ − delta)
 // the gradients are dq = scale·ds·k, dk = scale·dsᵀ·q, dv = pᵀ·grad, dbias = ds.
+// With a dropout (attention_dropout.h) that multiplies the weights by m, dv = (p ∘ m)ᵀ·grad and
+// ds = p ∘ (m ∘ grad·vᵀ − delta). The mask m is drawn again, with the forward step's `seed`.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -23,7 +25,7 @@ constexpr size_t kV = 3;
 constexpr size_t kBias = 4;
 constexpr size_t kOut = 5;
 constexpr size_t kLse = 6;
-constexpr size_t kDocuments = 9;  // 7 and 8 are the seed and offset of a dropout
+constexpr size_t kDocuments = 9;  // 7 and 8 are the seed of the dropout and an offset of 0
 enum Res : size_t { kDq, kDk, kDv, kDbias };
 
 template <class T>
@@ -35,6 +37,7 @@ struct Parts {
   ScoreBias<T> bias;
   VisibleKeys visible;
   LogSumExp lse;
+  AttentionDropout dropout;
   HeadResult<T> result[3];  // dq, dk, dv
   StoreRow<T> store_dbias = nullptr;
   Dims dbias_bytes;  // strides
@@ -62,6 +65,8 @@ class SdpaBackward final : public HostKernel {
     Scratch<T> m;
     auto* ends = static_cast<std::byte*>(buffers[p_.num_inputs + p_.num_outputs]);
     carve(reinterpret_cast<T*>(ends + p_.visible.scratch_bytes()), m);
+    u64 seed = 0;
+    if (p_.dropout.is_there()) std::memcpy(&seed, buffers[kAttentionDrawnSeed], sizeof(seed));
     for (int64_t b = 0; b < s.batch; ++b) {
       if (p_.visible.has_documents())
         SHW_RETURN_IF_ERROR(p_.visible.turn_to(b, buffers[kDocuments], ends));
@@ -69,6 +74,7 @@ class SdpaBackward final : public HostKernel {
       for (int64_t h = 0; h < s.heads; ++h) {
         const Head head{b,
                         h,
+                        seed,
                         p_.grad.load(buffers[kGrad], b, h, m.grad),
                         p_.q.load(buffers[kQ], b, h, m.q),
                         p_.out.load(buffers[kOut], b, h, m.out),
@@ -94,6 +100,7 @@ class SdpaBackward final : public HostKernel {
  private:
   struct Head {
     int64_t b, h;
+    u64 seed;  // of the dropout
     Matrix<const T> grad, q, out;
     Matrix<T> dq;
   };
@@ -161,8 +168,14 @@ class SdpaBackward final : public HostKernel {
         dv{m.dv + keys.begin * s.value_width, s.value_width, 1};
     block.times_keys(q, columns_of(shared.keys, keys.begin), s.width, m.scores);
     for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * n);
-    block.add_queries(m.scores, grad, s.value_width, dv);
+    const T* kept = m.scores;
+    if (p_.dropout.is_there()) {
+      drop(head, first, rows, keys, m.scores, m.ds);
+      kept = m.ds;
+    }
+    block.add_queries(kept, grad, s.value_width, dv);
     block.times_keys(grad, columns_of(shared.values, keys.begin), s.value_width, m.ds);
+    if (p_.dropout.is_there()) drop(head, first, rows, keys, m.ds, m.ds);
     T delta[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
       delta[r] = row_product(&grad.at(r, 0), &head.out.at(first + r, 0), s.value_width);
@@ -192,6 +205,15 @@ class SdpaBackward final : public HostKernel {
     long_vector_loop(whole, [=](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
     std::fill(scores, row, T{0});
     std::fill(row + n, scores + keys.size(), T{0});
+  }
+
+  // Applies the dropout to what belongs to `rows` queries, from `first` on, and to `keys`.
+  void drop(const Head& head, int64_t first, int64_t rows, KeyRange keys, const T* from,
+            T* to) const {
+    const int64_t n = keys.size();
+    for (int64_t r = 0; r < rows; ++r)
+      drop_weights(p_.dropout, head.seed, p_.dropout.place(head.b, head.h, first + r, keys.begin),
+                   n, from + r * n, to + r * n);
   }
 
   // Replaces a row of grad·vᵀ by that of scale·ds.
@@ -279,6 +301,8 @@ template <class T>
   }
   const bool has_documents = args.inputs.size() > kDocuments;
   SHW_RETURN_IF_ERROR(parts.visible.prepare(s, has_documents ? args.inputs[kDocuments] : nullptr));
+  SHW_ASSIGN_OR_RETURN(parts.dropout, attention_dropout(args, s));
+  if (parts.dropout.is_there()) SHW_RETURN_IF_ERROR(check_drawn_seed(args));
   SHW_ASSIGN_OR_RETURN(parts.lse, LogSumExp::create(*args.inputs[kLse], s, dense_type<T>(q).dtype));
   if (parts.lse.length == 0 && s.queries > 0)
     return bad_types("the softmax denominators are missing");

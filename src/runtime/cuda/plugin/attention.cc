@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/attention_dropout.h"
 #include "runtime/attention_shape.h"
 #include "runtime/cuda/plugin/attention_cudnn.h"
 #include "runtime/cuda/plugin/documents.h"
@@ -80,6 +81,14 @@ void set_lse(const LogSumExp& lse, AttentionArguments& a) {
   a.lse_length = lse.length;
 }
 
+// Fills what is valid if there is dropout.
+void set_dropout(const AttentionDropout& dropout, AttentionArguments& a) {
+  a.dropout = {dropout.least_that_stays(),
+               dropout.scale,
+               dropout.first,
+               {dropout.batch_stride, dropout.head_stride, dropout.query_stride}};
+}
+
 class Sdpa final : public CudaKernel {
  public:
   AttentionArguments arguments{};
@@ -88,25 +97,42 @@ class Sdpa final : public CudaKernel {
   bool is_tiled = false;                       // used if flash is not
   std::unique_ptr<AttentionByCudnn> by_cudnn;  // if the addresses allow it; null: not available
   Documents documents;
+  bool has_dropout = false, returns_seed = false;
+  StepSeed seed;  // of the dropout
   size_t output = 0, num_outputs = 0;
   std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, with their sizes in bytes
 
   int64_t workspace_bytes() const override {
-    return by_cudnn != nullptr ? by_cudnn->workspace_bytes() : documents.bytes();
+    if (by_cudnn != nullptr) return by_cudnn->workspace_bytes();
+    return has_dropout ? seed_at() + kSeedBytes : documents.bytes();
   }
   unsigned programs() const override {
-    return documents.programs() | tile_programs(is_flash, is_tiled);
+    return documents.programs() | tile_programs(is_flash, is_tiled) |
+           (has_dropout ? cuda::programs(DeviceProgram::draw) : 0);
   }
 
  protected:
+  static constexpr int64_t kSeedBytes = 8;
+  int64_t seed_at() const { return workspace_aligned(documents.bytes()); }
+  // Launches what draws the seed; null: there is no dropout.
+  Result<const void*> draw_seed(CudaStream& stream, void* const* buffers, void* workspace) {
+    if (!has_dropout) return static_cast<const void*>(nullptr);
+    void* drawn = returns_seed ? buffers[output + kAttentionSeedResult]
+                               : static_cast<std::byte*>(workspace) + seed_at();
+    const void* run = pointer(buffers, seed.operand, seed.has_run);
+    SHW_RETURN_IF_ERROR(launch_elements(stream, DeviceKernel::shw_attention_seed, 1, drawn, run,
+                                        DeviceSeed{static_cast<i64>(seed.own), seed.stride}));
+    return static_cast<const void*>(drawn);
+  }
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     for (const auto& [buffer, bytes] : zeros) stream.fill(buffers[buffer], std::byte{0}, bytes);
     // At least one block: it fills the rows after the last query.
     void* out = pointer(buffers, output, has_out);
     void* lse = pointer(buffers, output + 1, has_lse);
     void* bias = pointer(buffers, 3, arguments.has_bias != 0);
-    const AttentionBuffers given{buffers[0], buffers[1], buffers[2], bias, out, lse};
     void* workspace = buffers[output + num_outputs];
+    SHW_ASSIGN_OR_RETURN(const void* drawn, draw_seed(stream, buffers, workspace));
+    const AttentionBuffers given{buffers[0], buffers[1], buffers[2], bias, out, lse, drawn};
     if (by_cudnn != nullptr && fits_flash(given)) return by_cudnn->run(stream, given, workspace);
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
@@ -115,11 +141,11 @@ class Sdpa final : public CudaKernel {
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
         std::max<int64_t>(1, arguments.batch * arguments.heads * arguments.queries), out, lse,
-        buffers[0], buffers[1], buffers[2], bias, spans, arguments);
+        buffers[0], buffers[1], buffers[2], bias, spans, drawn, arguments);
   }
 };
 
-enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kNumIn };
+enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse };
 enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
 
 class SdpaBackward final : public CudaKernel {
@@ -128,6 +154,7 @@ class SdpaBackward final : public CudaKernel {
   bool is_f64 = false, is_flash = false, is_tiled = false;  // as above
   std::unique_ptr<AttentionByCudnn> by_cudnn;
   Documents documents;
+  bool has_dropout = false;
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
 
@@ -163,7 +190,8 @@ class SdpaBackward final : public CudaKernel {
                                    result(kDv),
                                    result(kDbias),
                                    deltas,
-                                   static_cast<std::byte*>(workspace) + parts_at()};
+                                   static_cast<std::byte*>(workspace) + parts_at(),
+                                   pointer(buffers, kAttentionDrawnSeed, has_dropout)};
     if (by_cudnn != nullptr && fits_flash(given)) return by_cudnn->run(stream, given, workspace);
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
@@ -173,13 +201,13 @@ class SdpaBackward final : public CudaKernel {
         stream, is_f64 ? DeviceKernel::shw_attention_dq_f64 : DeviceKernel::shw_attention_dq_f32,
         a.batch * a.heads * a.queries, result(kDq), result(kDbias), deltas, buffers[kGrad],
         buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], spans,
-        arguments));
+        given.seed, arguments));
     if (!wanted[kDk] && !wanted[kDv]) return {};
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_dkv_f64 : DeviceKernel::shw_attention_dkv_f32,
         a.batch * a.key_heads * a.keys, result(kDk), result(kDv), deltas, buffers[kGrad],
         buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], spans,
-        arguments);
+        given.seed, arguments);
   }
 };
 
@@ -222,6 +250,13 @@ Prepared prepare_sdpa(const Context& context, const KernelArgs& args) {
       return bad_types(to_string(out) + " is not the result of this attention");
     kernel->arguments.out = window(out);
   }
+  SHW_ASSIGN_OR_RETURN(const AttentionDropout dropout, attention_dropout(args, shape));
+  SHW_ASSIGN_OR_RETURN(kernel->seed, attention_seed(args));
+  kernel->has_dropout = dropout.is_there();
+  kernel->returns_seed = dropout.is_there() && is_there(args.outputs, kAttentionSeedResult);
+  set_dropout(dropout, kernel->arguments);
+  if (kernel->returns_seed)
+    SHW_RETURN_IF_ERROR(check_drawn_seed(*args.outputs[kAttentionSeedResult]));
   kernel->has_lse = is_there(args.outputs, 1) && args.outputs[1]->numel() > 0;
   if (kernel->has_lse) {
     SHW_ASSIGN_OR_RETURN(const LogSumExp lse,
@@ -234,12 +269,14 @@ Prepared prepare_sdpa(const Context& context, const KernelArgs& args) {
       return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");
     kernel->zeros.emplace_back(kernel->output + i, args.outputs[i]->bytes());
   }
-  if (!kernel->documents.are_there() && kernel->has_out)
+  // Neither cuDNN nor tensor cores are used for documents or dropout.
+  const bool is_plain = !kernel->documents.are_there() && !kernel->has_dropout;
+  if (is_plain && kernel->has_out)
     kernel->by_cudnn = AttentionByCudnn::create(context, kernel->arguments, kernel->has_lse);
   // A step that cuDNN computes does not need the large programs, which take seconds to compile. A
   // kernel of this library is then used only for addresses that cuDNN does not support.
   const bool by_tiles = kernel->by_cudnn == nullptr;
-  kernel->is_flash = by_tiles && !kernel->documents.are_there() && fits_flash(kernel->arguments);
+  kernel->is_flash = by_tiles && is_plain && fits_flash(kernel->arguments);
   kernel->is_tiled = by_tiles && fits_tiled(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
@@ -270,12 +307,16 @@ Prepared prepare_sdpa_backward(const Context& context, const KernelArgs& args) {
   SHW_ASSIGN_OR_RETURN(kernel->documents,
                        Documents::of(args, kDocumentsOfBackward, s, "sdpa_backward"));
   SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
+  SHW_ASSIGN_OR_RETURN(const AttentionDropout dropout, attention_dropout(args, s));
+  kernel->has_dropout = dropout.is_there();
+  if (kernel->has_dropout) SHW_RETURN_IF_ERROR(check_drawn_seed(args));
+  set_dropout(dropout, kernel->arguments.forward);
   kernel->arguments.parts = flash_parts(kernel->arguments.forward);
-  if (!kernel->documents.are_there() && kernel->wanted[kDq] && kernel->wanted[kDk] &&
-      kernel->wanted[kDv])
+  const bool is_plain = !kernel->documents.are_there() && !kernel->has_dropout;  // as above
+  if (is_plain && kernel->wanted[kDq] && kernel->wanted[kDk] && kernel->wanted[kDv])
     kernel->by_cudnn = AttentionByCudnn::create(context, kernel->arguments);
   const bool by_tiles = kernel->by_cudnn == nullptr;  // as above
-  kernel->is_flash = by_tiles && !kernel->documents.are_there() && fits_flash(kernel->arguments);
+  kernel->is_flash = by_tiles && is_plain && fits_flash(kernel->arguments);
   kernel->is_tiled = by_tiles && fits_tiled(kernel->arguments.forward);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }

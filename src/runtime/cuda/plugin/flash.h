@@ -9,11 +9,13 @@ namespace shw::runtime::cuda {
 struct AttentionBuffers {
   const void *q, *k, *v, *bias;
   void *out, *lse;
+  const void* seed;  // of the dropout; null: there is none
 };
 struct AttentionGradients {
   const void *grad, *q, *k, *v, *bias, *out, *lse;
   void *dq, *dk, *dv, *dbias, *deltas;
-  void* parts;  // flash_part_bytes()
+  void* parts;       // flash_part_bytes()
+  const void* seed;  // of the dropout; null: there is none
 };
 
 // Whether types and strides are supported: rows of up to 128 elements, a multiple of 8, contiguous,

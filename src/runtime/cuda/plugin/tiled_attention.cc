@@ -32,7 +32,7 @@ Status launch_tiled(CudaStream& stream, const AttentionArguments& a, const Atten
   const bool is_narrow = columns(a) <= kNarrow;
   return launch_rows(stream, is_narrow ? DeviceKernel::shw_tiled_64 : DeviceKernel::shw_tiled_128,
                      a.batch * a.heads, a.queries, kTiledForwardRows, b.out, b.lse, b.q, b.k, b.v,
-                     b.bias, spans, a);
+                     b.bias, spans, b.seed, a);
 }
 
 Status launch_tiled(CudaStream& stream, const AttentionBackwardArguments& p,
@@ -43,12 +43,12 @@ Status launch_tiled(CudaStream& stream, const AttentionBackwardArguments& p,
   SHW_RETURN_IF_ERROR(launch_rows(
       stream, is_narrow ? DeviceKernel::shw_tiled_dq_64 : DeviceKernel::shw_tiled_dq_128,
       a.batch * a.heads, a.queries, rows, b.dq, b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias,
-      b.out, b.lse, spans, p));
+      b.out, b.lse, spans, b.seed, p));
   if (b.dk == nullptr && b.dv == nullptr) return {};
   return launch_rows(stream,
                      is_narrow ? DeviceKernel::shw_tiled_dkv_64 : DeviceKernel::shw_tiled_dkv_128,
                      a.batch * a.key_heads, a.keys, rows, b.dk, b.dv, b.deltas, b.grad, b.q, b.k,
-                     b.v, b.bias, b.out, b.lse, spans, p);
+                     b.v, b.bias, b.out, b.lse, spans, b.seed, p);
 }
 
 }  // namespace shw::runtime::cuda

@@ -384,6 +384,14 @@ struct DocumentArguments {
   DeviceStep step;
 };
 
+// Dropout of the weights: the least 24 random bits of a pair that stays, the factor of its weight,
+// and its place in the whole: that of the piece's first pair, and strides of batch, head and query.
+struct AttentionDropoutArguments {
+  unsigned long long least;
+  double scale;
+  i64 first, stride[3];
+};
+
 struct AttentionArguments {
   i64 batch, heads, key_heads, queries, keys, width, value_width;
   double scale;
@@ -391,6 +399,7 @@ struct AttentionArguments {
   int has_bias;
   HeadWindow q, k, v, out, bias;
   i64 lse_batch, lse_head, lse_row, lse_length;  // strides in elements
+  AttentionDropoutArguments dropout;             // valid if the launch has a seed
 };
 
 // Keys and values in pages: [pages, page_size, heads, width], as HeadWindows of a page; the pages

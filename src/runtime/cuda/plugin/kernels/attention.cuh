@@ -51,8 +51,8 @@ __device__ inline T tile_max(const AttentionTile<T>& tile, i64 n, T so_far) {
 
 template <class T, class Keys>
 __device__ inline void attention(void* out, T* lse, const void* q, const void* k, const void* v,
-                                 const void* bias, const Keys& keys, const AttentionArguments& a,
-                                 AttentionTile<T>& tile) {
+                                 const void* bias, const Keys& keys, const u64* seed,
+                                 const AttentionArguments& a, AttentionTile<T>& tile) {
   const int me = threadIdx.x;
   const i64 threads = blockDim.x;
   for (i64 block = blockIdx.x; block < a.batch * a.heads * a.queries; block += gridDim.x) {
@@ -77,8 +77,9 @@ __device__ inline void attention(void* out, T* lse, const void* q, const void* k
         total = total * shrink;
         for (int c = 0; c < kColumns; ++c) sums[c] = sums[c] * shrink;
         for (i64 t = 0; t < n; ++t) {
-          const T weight = exp_of(tile.weight[t] - shift);
-          total = total + weight;
+          const T all = exp_of(tile.weight[t] - shift);
+          total = total + all;
+          const T weight = after_dropout(a, seed, b, h, query, first + t, all);
           const i64 value_at = keys.offset(a.v, b, shared, first + t);
           for (int c = 0; c < kColumns; ++c) {
             const i64 column = base + c * threads + me;
@@ -116,6 +117,7 @@ struct BackwardOperands {
   const void *grad, *q, *k, *v, *bias, *out;
   const T* lse;
   const KeySpan* spans;
+  const u64* seed;
 };
 
 // rowsum(grad ∘ out) of one query.
@@ -127,8 +129,8 @@ __device__ inline T row_delta(const AttentionBackwardArguments& p, const Backwar
                 head_offset(a.out, b, h, query), a.value_width);
 }
 
-// The weight of a pair that sees each other, and weight · (grad·v − delta): the gradient of its
-// score.
+// The weight of a pair that sees each other, after dropout, and the gradient of its score:
+// weight · (grad·v − delta), where dropout applies to grad·v.
 template <class T>
 __device__ inline void pair_gradient(const AttentionBackwardArguments& p,
                                      const BackwardOperands<T>& in, i64 b, i64 h, i64 query,
@@ -137,10 +139,11 @@ __device__ inline void pair_gradient(const AttentionBackwardArguments& p,
   const i64 shared = h / (a.heads / a.key_heads);
   const T lse = in.lse[lse_offset(a, b, h, query)];
   const i64 key_at = head_offset(a.k, b, shared, key);
-  weight = weight_of(score<T>(a, in.q, in.k, key_at, in.bias, b, h, query, key), lse);
+  const T all = weight_of(score<T>(a, in.q, in.k, key_at, in.bias, b, h, query, key), lse);
+  weight = after_dropout(a, in.seed, b, h, query, key, all);
   const T along = dot<T>(in.grad, p.grad, head_offset(p.grad, b, h, query), in.v, a.v,
                          head_offset(a.v, b, shared, key), a.value_width);
-  slope = weight * (along - delta);
+  slope = all * (after_dropout(a, in.seed, b, h, query, key, along) - delta);
 }
 
 template <class T>
@@ -256,31 +259,31 @@ __device__ inline void attention_dkv(void* dk, void* dv, const T* deltas,
 }  // namespace shw::runtime::cuda
 
 #define SHW_ATTENTION_KERNELS(suffix, T)                                                           \
-  SHW_KERNEL shw_attention_##suffix(void* out, T* lse, const void* q, const void* k,               \
-                                    const void* v, const void* bias,                               \
-                                    const shw::runtime::cuda::KeySpan* spans,                      \
-                                    shw::runtime::cuda::AttentionArguments arguments) {            \
+  SHW_KERNEL shw_attention_##suffix(                                                               \
+      void* out, T* lse, const void* q, const void* k, const void* v, const void* bias,            \
+      const shw::runtime::cuda::KeySpan* spans, const shw::runtime::u64* seed,                     \
+      shw::runtime::cuda::AttentionArguments arguments) {                                          \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
     shw::runtime::cuda::attention<T>(out, lse, q, k, v, bias,                                      \
-                                     shw::runtime::cuda::DenseKeys{spans}, arguments, tile);       \
+                                     shw::runtime::cuda::DenseKeys{spans}, seed, arguments, tile); \
   }                                                                                                \
-  SHW_KERNEL shw_attention_dq_##suffix(void* dq, void* dbias, T* deltas, const void* grad,         \
-                                       const void* q, const void* k, const void* v,                \
-                                       const void* bias, const void* out, const T* lse,            \
-                                       const shw::runtime::cuda::KeySpan* spans,                   \
-                                       shw::runtime::cuda::AttentionBackwardArguments arguments) { \
+  SHW_KERNEL shw_attention_dq_##suffix(                                                            \
+      void* dq, void* dbias, T* deltas, const void* grad, const void* q, const void* k,            \
+      const void* v, const void* bias, const void* out, const T* lse,                              \
+      const shw::runtime::cuda::KeySpan* spans, const shw::runtime::u64* seed,                     \
+      shw::runtime::cuda::AttentionBackwardArguments arguments) {                                  \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
-    shw::runtime::cuda::attention_dq<T>(dq, dbias, deltas, {grad, q, k, v, bias, out, lse, spans}, \
-                                        arguments, tile);                                          \
+    shw::runtime::cuda::attention_dq<T>(                                                           \
+        dq, dbias, deltas, {grad, q, k, v, bias, out, lse, spans, seed}, arguments, tile);         \
   }                                                                                                \
   SHW_KERNEL shw_attention_dkv_##suffix(                                                           \
       void* dk, void* dv, const T* deltas, const void* grad, const void* q, const void* k,         \
       const void* v, const void* bias, const void* out, const T* lse,                              \
-      const shw::runtime::cuda::KeySpan* spans,                                                    \
+      const shw::runtime::cuda::KeySpan* spans, const shw::runtime::u64* seed,                     \
       shw::runtime::cuda::AttentionBackwardArguments arguments) {                                  \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
-    shw::runtime::cuda::attention_dkv<T>(dk, dv, deltas, {grad, q, k, v, bias, out, lse, spans},   \
-                                         arguments, tile);                                         \
+    shw::runtime::cuda::attention_dkv<T>(                                                          \
+        dk, dv, deltas, {grad, q, k, v, bias, out, lse, spans, seed}, arguments, tile);            \
   }
 
 #define SHW_PAGED_KERNEL(suffix, T)                                                               \
@@ -291,7 +294,8 @@ __device__ inline void attention_dkv(void* dk, void* dv, const T* deltas,
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                         \
     shw::runtime::cuda::attention<T>(                                                             \
         out, static_cast<T*>(nullptr), q, k, v, nullptr,                                          \
-        shw::runtime::cuda::PagedKeys{table, lengths, error, a.pages}, a.attention, tile);        \
+        shw::runtime::cuda::PagedKeys{table, lengths, error, a.pages}, nullptr, a.attention,      \
+        tile);                                                                                    \
   }
 
 SHW_PAGED_KERNEL(f32, float)

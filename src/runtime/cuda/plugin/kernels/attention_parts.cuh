@@ -1,6 +1,7 @@
 // What all kernels of attention share: places of rows, masks, and the padding of log-sum-exp.
 #pragma once
 #include "math.cuh"
+#include "runtime/random.h"
 
 namespace shw::runtime::cuda {
 
@@ -43,6 +44,16 @@ __device__ inline T minus_infinity() {
 
 __device__ inline i64 lse_offset(const AttentionArguments& a, i64 b, i64 h, i64 query) {
   return b * a.lse_batch + h * a.lse_head + query * a.lse_row;
+}
+
+// A pair's weight, or the gradient of it, after dropout. `seed` null: there is none.
+template <class T>
+__device__ inline T after_dropout(const AttentionArguments& a, const u64* seed, i64 b, i64 h,
+                                  i64 query, i64 key, T x) {
+  if (seed == nullptr) return x;
+  const AttentionDropoutArguments& d = a.dropout;
+  const i64 place = d.first + b * d.stride[0] + h * d.stride[1] + query * d.stride[2] + key;
+  return stays(*seed, static_cast<u64>(place), d.least) ? x * static_cast<T>(d.scale) : T{0};
 }
 
 // Rows beyond the queries, where the denominators are stored padded. One block does it.

@@ -56,3 +56,9 @@ SHW_KERNEL shw_dropout_f64(void* out, unsigned char* mask, const void* in,
                            shw::runtime::cuda::DrawArguments a) {
   shw::runtime::cuda::dropout<double>(out, mask, in, run, a);
 }
+// The seed of attention's dropout in this run, which its launches read.
+SHW_KERNEL shw_attention_seed(void* seed, const shw::runtime::cuda::i64* run,
+                              shw::runtime::cuda::DeviceSeed own) {
+  using namespace shw::runtime::cuda;
+  if (thread_number() == 0) *static_cast<shw::runtime::u64*>(seed) = seed_in_run(own, run);
+}

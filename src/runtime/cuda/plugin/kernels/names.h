@@ -123,6 +123,7 @@
   X(draw, shw_draw)                          \
   X(draw, shw_dropout_f32)                   \
   X(draw, shw_dropout_f64)                   \
+  X(draw, shw_attention_seed)                \
   X(pairs, shw_mul_pairs)                    \
   X(pairs, shw_conj_pairs)                   \
   X(progress, shw_count_up)                  \

@@ -8,35 +8,37 @@
 #include "tiled_gradients.cuh"
 
 #define SHW_TILED_KERNEL extern "C" __global__ void __launch_bounds__(128, 2)
-#define SHW_TILED_KERNELS(width)                                                                  \
-  SHW_TILED_KERNEL shw_tiled_##width(void* out, float* lse, const void* q, const void* k,         \
-                                     const void* v, const void* bias,                             \
-                                     const shw::runtime::cuda::KeySpan* spans,                    \
-                                     shw::runtime::cuda::AttentionArguments arguments) {          \
-    using namespace shw::runtime::cuda;                                                           \
-    using Shape = TiledShape<kTiledForwardRows, kTiledForwardRows, width>;                        \
-    __shared__ TiledForward<Shape> tiles;                                                         \
-    tiled_forward<Shape>(out, lse, q, k, v, bias, spans, arguments, tiles);                       \
-  }                                                                                               \
-  SHW_TILED_KERNEL shw_tiled_dq_##width(                                                          \
-      void* dq, void* dbias, float* deltas, const void* grad, const void* q, const void* k,       \
-      const void* v, const void* bias, const void* out, const float* lse,                         \
-      const shw::runtime::cuda::KeySpan* spans,                                                   \
-      shw::runtime::cuda::AttentionBackwardArguments arguments) {                                 \
-    using namespace shw::runtime::cuda;                                                           \
-    using Shape = TiledBackwardShape<width>;                                                      \
-    __shared__ TiledBackward<Shape> tiles;                                                        \
-    tiled_dq<Shape>(dq, dbias, deltas, {grad, q, k, v, bias, out, lse, spans}, arguments, tiles); \
-  }                                                                                               \
-  SHW_TILED_KERNEL shw_tiled_dkv_##width(                                                         \
-      void* dk, void* dv, const float* deltas, const void* grad, const void* q, const void* k,    \
-      const void* v, const void* bias, const void* out, const float* lse,                         \
-      const shw::runtime::cuda::KeySpan* spans,                                                   \
-      shw::runtime::cuda::AttentionBackwardArguments arguments) {                                 \
-    using namespace shw::runtime::cuda;                                                           \
-    using Shape = TiledBackwardShape<width>;                                                      \
-    __shared__ TiledBackward<Shape> tiles;                                                        \
-    tiled_dkv<Shape>(dk, dv, deltas, {grad, q, k, v, bias, out, lse, spans}, arguments, tiles);   \
+#define SHW_TILED_KERNELS(width)                                                                \
+  SHW_TILED_KERNEL shw_tiled_##width(                                                           \
+      void* out, float* lse, const void* q, const void* k, const void* v, const void* bias,     \
+      const shw::runtime::cuda::KeySpan* spans, const shw::runtime::u64* seed,                  \
+      shw::runtime::cuda::AttentionArguments arguments) {                                       \
+    using namespace shw::runtime::cuda;                                                         \
+    using Shape = TiledShape<kTiledForwardRows, kTiledForwardRows, width>;                      \
+    __shared__ TiledForward<Shape> tiles;                                                       \
+    tiled_forward<Shape>(out, lse, q, k, v, bias, spans, seed, arguments, tiles);               \
+  }                                                                                             \
+  SHW_TILED_KERNEL shw_tiled_dq_##width(                                                        \
+      void* dq, void* dbias, float* deltas, const void* grad, const void* q, const void* k,     \
+      const void* v, const void* bias, const void* out, const float* lse,                       \
+      const shw::runtime::cuda::KeySpan* spans, const shw::runtime::u64* seed,                  \
+      shw::runtime::cuda::AttentionBackwardArguments arguments) {                               \
+    using namespace shw::runtime::cuda;                                                         \
+    using Shape = TiledBackwardShape<width>;                                                    \
+    __shared__ TiledBackward<Shape> tiles;                                                      \
+    tiled_dq<Shape>(dq, dbias, deltas, {grad, q, k, v, bias, out, lse, spans, seed}, arguments, \
+                    tiles);                                                                     \
+  }                                                                                             \
+  SHW_TILED_KERNEL shw_tiled_dkv_##width(                                                       \
+      void* dk, void* dv, const float* deltas, const void* grad, const void* q, const void* k,  \
+      const void* v, const void* bias, const void* out, const float* lse,                       \
+      const shw::runtime::cuda::KeySpan* spans, const shw::runtime::u64* seed,                  \
+      shw::runtime::cuda::AttentionBackwardArguments arguments) {                               \
+    using namespace shw::runtime::cuda;                                                         \
+    using Shape = TiledBackwardShape<width>;                                                    \
+    __shared__ TiledBackward<Shape> tiles;                                                      \
+    tiled_dkv<Shape>(dk, dv, deltas, {grad, q, k, v, bias, out, lse, spans, seed}, arguments,   \
+                     tiles);                                                                    \
   }
 
 SHW_TILED_KERNELS(64)

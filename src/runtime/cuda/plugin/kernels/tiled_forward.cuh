@@ -14,7 +14,8 @@ struct TiledForward {
 template <class S>
 __device__ inline void tiled_forward(void* out, float* lse, const void* q, const void* k,
                                      const void* v, const void* bias, const KeySpan* spans,
-                                     const AttentionArguments& a, TiledForward<S>& shared) {
+                                     const u64* seed, const AttentionArguments& a,
+                                     TiledForward<S>& shared) {
   const i64 tiles = (a.queries + S::kRows - 1) / S::kRows;
   for (i64 block = blockIdx.x; block < a.batch * a.heads * tiles; block += gridDim.x) {
     const TiledPlace at = tiled_place(block, a.batch, a.heads, tiles, S::kRows, true);
@@ -56,6 +57,8 @@ __device__ inline void tiled_forward(void* out, float* lse, const void* q, const
         for (int c = 0; c < S::kColumnsOfThread; ++c) {
           s[r][c] = exp_of(s[r][c] - shift);
           total[r] = total[r] + s[r][c];
+          s[r][c] = after_dropout(a, seed, at.b, at.h, at.first + tiled_row<S>(r),
+                                  first + tiled_column<S>(c), s[r][c]);
         }
         SHW_UNROLL
         for (int f = 0; f < S::kFours; ++f) {

@@ -8,6 +8,7 @@ struct TiledGradients {
   const void *grad, *q, *k, *v, *bias, *out;
   const float* lse;
   const KeySpan* spans;
+  const u64* seed;
 };
 
 // The weight of a pair; a query that saw nothing has none.
@@ -78,7 +79,8 @@ __device__ inline void tiled_dq(void* dq, void* dbias, float* deltas, const Tile
           const i64 key = first + tiled_column<S>(c);
           const float score =
               tiled_score(a, in.bias, at.b, at.h, query, key, is_in(of_row[r], key), s[r][c]);
-          s[r][c] = tiled_weight(score, lse[r]) * (along[r][c] - delta[r]);
+          const float kept = after_dropout(a, in.seed, at.b, at.h, query, key, along[r][c]);
+          s[r][c] = tiled_weight(score, lse[r]) * (kept - delta[r]);
           if (dbias != nullptr && query < a.queries && key < a.keys)
             store_real(s[r][c], dbias,
                        head_offset(p.dbias, at.b, at.h, query) + key * p.dbias.stride[3],
@@ -139,8 +141,10 @@ __device__ inline void tiled_dkv(void* dk, void* dv, const float* deltas, const 
             const i64 key = at.first + tiled_row<S>(r);
             const float score =
                 tiled_score(a, in.bias, at.b, h, query, key, is_in(of_row[r], query), s[r][c]);
-            s[r][c] = tiled_weight(score, lse);
-            along[r][c] = s[r][c] * (along[r][c] - delta);
+            const float weight = tiled_weight(score, lse);
+            s[r][c] = after_dropout(a, in.seed, at.b, h, query, key, weight);
+            along[r][c] =
+                weight * (after_dropout(a, in.seed, at.b, h, query, key, along[r][c]) - delta);
           }
         }
         show_weights<S>(shared.weights, s);
