@@ -39,6 +39,9 @@ inline constexpr double kSurveyStallShare = 3e-4;
 // chosen, and the bound needs more sweeps afterwards (LLaMA tiny on 2×2×2×2: 15 sweeps without this
 // phase, 25 if it follows one sweep, 9 after three, 12 after four).
 inline constexpr uint32_t kSweepsBeforeCore = 3;
+// Sweeps up to this many after the core read rounded costs, which takes a fifth of the time. More:
+// the bound stalls at what rounding costs. LLaMA tiny on 2×2×2×2 then needs two exact sweeps.
+inline constexpr uint32_t kRoundedSweepsAfterCore = 2;
 // The survey ends when the labels that could be part of a better answer have at most this share of
 // all cells. More: it ends earlier, but presolve copies larger tables.
 inline constexpr double kFewCells = 1.0 / 32;

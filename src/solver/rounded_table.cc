@@ -17,6 +17,21 @@ SHW_ROUNDED_INLINE const Cells& cells_at(const int16_t* p) {
   return *reinterpret_cast<const Cells*>(p);
 }
 
+constexpr int32_t kOffset = kMaxRounded + 1;
+
+// Rounds `n` costs down to units above the least of them, which becomes the lowest 16-bit number,
+// so that no sum with a cell overflows. Returns the least.
+SHW_ROUNDED_INLINE double round_costs(const double* w, size_t n, double unit, int16_t* rounded) {
+  double least = w[0];
+  for (size_t s = 1; s < n; ++s) least = w[s] < least ? w[s] : least;
+  const double per_unit = 1 / unit, most = kMaxRounded;
+  for (size_t s = 0; s < n; ++s) {
+    const double units = (w[s] - least) * per_unit;
+    rounded[s] = static_cast<int16_t>(static_cast<int32_t>(units < most ? units : most) - kOffset);
+  }
+  return least;
+}
+
 // out = min over s of w[s] + m[s], for kBlocks vectors of columns.
 template <size_t kBlocks>
 SHW_ROUNDED_INLINE void min_plus_cells(const int16_t* w, uint32_t rows, const int16_t* m,
@@ -60,27 +75,36 @@ RoundedTable round_down(const double* costs, uint32_t rows, uint32_t cols, size_
   return {cells, static_cast<uint32_t>(padded), least, unit};
 }
 
-// The least w becomes the lowest 16-bit number, so that no sum overflows.
 SHW_MULTIVERSION_16 void min_plus_rounded(const double* w, uint32_t rows, const RoundedTable& table,
                                           int16_t* scratch, size_t cols, double* out) {
-  constexpr int32_t kOffset = kMaxRounded + 1;
-  double least = w[0];
-  for (uint32_t s = 1; s < rows; ++s) least = w[s] < least ? w[s] : least;
   int16_t* rounded = scratch;
-  int16_t* found = scratch + (rows + kRoundedLanes - 1) / kRoundedLanes * kRoundedLanes;
-  const double per_unit = 1 / table.unit, most = kMaxRounded;
-  for (uint32_t s = 0; s < rows; ++s) {
-    const double units = (w[s] - least) * per_unit;
-    rounded[s] = static_cast<int16_t>(static_cast<int32_t>(units < most ? units : most) - kOffset);
-  }
+  int16_t* found = scratch + rounded_stride(rows);
+  const double least = table.least + round_costs(w, rows, table.unit, rounded);
   size_t j = 0;
   for (; j + 4 * kRoundedLanes <= table.stride; j += 4 * kRoundedLanes)
     min_plus_cells<4>(rounded, rows, table.cells + j, table.stride, found + j);
   for (; j + 2 * kRoundedLanes <= table.stride; j += 2 * kRoundedLanes)
     min_plus_cells<2>(rounded, rows, table.cells + j, table.stride, found + j);
   if (j < table.stride) min_plus_cells<1>(rounded, rows, table.cells + j, table.stride, found + j);
-  least += table.least;
   for (j = 0; j < cols; ++j) out[j] = least + (found[j] + kOffset) * table.unit;
+}
+
+SHW_MULTIVERSION_16 void min_plus_rounded_rows(const double* w, uint32_t cols,
+                                               const RoundedTable& table, int16_t* scratch,
+                                               size_t rows, double* out) {
+  const double least = table.least + round_costs(w, cols, table.unit, scratch);
+  std::fill(scratch + cols, scratch + table.stride, int16_t{0});  // beside the highest cells
+  for (size_t i = 0; i < rows; ++i) {
+    const int16_t* row = table.cells + i * table.stride;
+    Cells lowest = cells_at(scratch) + cells_at(row);
+    for (size_t j = kRoundedLanes; j < table.stride; j += kRoundedLanes) {
+      const Cells sum = cells_at(scratch + j) + cells_at(row + j);
+      lowest = sum < lowest ? sum : lowest;
+    }
+    int16_t found = lowest[0];
+    for (size_t l = 1; l < kRoundedLanes; ++l) found = lowest[l] < found ? lowest[l] : found;
+    out[i] = least + (found + kOffset) * table.unit;
+  }
 }
 
 }  // namespace shw::solver

@@ -33,4 +33,8 @@ RoundedTable round_down(const double* costs, uint32_t rows, uint32_t cols, size_
 void min_plus_rounded(const double* w, uint32_t rows, const RoundedTable& table, int16_t* scratch,
                       size_t cols, double* out);
 
+// The product with the transposed table: out[i] ≤ min over j of w[j] + cost[i][j], for `rows` rows.
+void min_plus_rounded_rows(const double* w, uint32_t cols, const RoundedTable& table,
+                           int16_t* scratch, size_t rows, double* out);
+
 }  // namespace shw::solver

@@ -5,6 +5,8 @@
 
 #include "solver/kernels.h"
 #include "solver/parameters.h"
+#include "solver/rounded_table.h"
+#include "support/large_memory.h"
 
 namespace shw::solver {
 namespace {
@@ -27,6 +29,7 @@ struct Side {
   bool is_rows;  // this end's labels are the rows
   uint32_t other;
   double *in, *out;  // messages: over this end's labels, over the other's
+  uint32_t matrix;
 };
 
 class Surveyor {
@@ -41,20 +44,30 @@ class Surveyor {
     for (uint32_t sweep = 1; sweep <= kMaxSweeps; ++sweep) {
       if (likely != nullptr && sweep == kSweepsBeforeCore + 1) {
         const RestrictedProblem core = likely_part(problem_, found_.marginals, likely->cells);
+        forget_rounded();  // the core needs memory, too
         SHW_RETURN_IF_ERROR(follow(core));
         SHW_ASSIGN_OR_RETURN(cost_below, likely->cost_below(core));
         stall_bound = -kForbidden;
       }
+      const bool is_rounded =
+          likely != nullptr && sweep <= kSweepsBeforeCore + kRoundedSweepsAfterCore;
+      if (is_rounded)
+        round_tables();
+      else
+        forget_rounded();
       SHW_ASSIGN_OR_RETURN(found_.bound, pass(/*forward=*/true));
       SHW_ASSIGN_OR_RETURN(const double back, pass(/*forward=*/false));
       found_.sweeps = sweep;
+      if (cost_below < kForbidden) drop_labels(cost_below);
       if (found_.bound > best.bound) best = found_;  // it falls where the core's messages come in
-      SHW_RETURN_IF_ERROR(watch_.report(best_cost_, best.bound));
+      SHW_RETURN_IF_ERROR(watch_.report(best_cost_, std::min(best.bound, cost_below)));
       best.leaves_few = cost_below < kForbidden && leaves_few(best, cost_below);
       if (found_.bound == kForbidden || back == kForbidden || watch_.expired()) break;
-      if (best.leaves_few || back - stall_bound < kSurveyStallShare * std::abs(back)) break;
+      const bool stalls = back - stall_bound < kSurveyStallShare * std::abs(back);
+      if (best.leaves_few || (stalls && !is_rounded)) break;
       stall_bound = back;
     }
+    if (cost_below < kForbidden) forget_dropped(best, cost_below);
     best.sweeps = found_.sweeps;
     best.choice = std::move(found_.choice);
     return best;
@@ -62,12 +75,15 @@ class Surveyor {
 
  private:
   uint64_t at(uint32_t v) const { return problem_.first_label(v); }
+  const double* unary(uint32_t v) const { return unary_.data() + at(v); }
 
   void build() {
     const uint32_t n = problem_.num_variables();
     const uint64_t labels = problem_.first_label(n);
     uint32_t widest = 1;
     for (uint32_t v = 0; v < n; ++v) widest = std::max(widest, problem_.num_labels(v));
+    for (uint32_t v = 0; v < n; ++v)
+      unary_.insert(unary_.end(), problem_.unary(v).begin(), problem_.unary(v).end());
     found_.marginals.assign(labels, 0);
     decoded_.assign(n, 0);
     theta_.resize(widest);
@@ -84,9 +100,43 @@ class Surveyor {
       double* to_b = to_a + problem_.num_labels(e.a);
       next = to_b + problem_.num_labels(e.b);
       const double* table = problem_.costs(e.matrix);
-      sides_[e.a].push_back({table, m.rows, m.cols, e.transposed == 0, e.b, to_a, to_b});
-      sides_[e.b].push_back({table, m.rows, m.cols, e.transposed != 0, e.a, to_b, to_a});
+      sides_[e.a].push_back({table, m.rows, m.cols, e.transposed == 0, e.b, to_a, to_b, e.matrix});
+      sides_[e.b].push_back({table, m.rows, m.cols, e.transposed != 0, e.a, to_b, to_a, e.matrix});
     }
+  }
+
+  // Sweeps read costs rounded down to 16 bits, until forget_rounded(). Such sweeps take a fifth of
+  // the time, and their bounds are valid, but end some units of rounding below those of exact
+  // costs.
+  void round_tables() {
+    if (!rounded_.empty()) return;
+    size_t cells = 0, widest = 0;
+    for (const auto& m : problem_.matrices()) {
+      cells += m.rows * rounded_stride(m.cols);
+      widest = std::max({widest, rounded_stride(m.rows), rounded_stride(m.cols)});
+    }
+    rounded_cells_ = make_large_array<int16_t>(cells);
+    rounded_scratch_ = make_large_array<int16_t>(2 * widest);
+    int16_t* next = rounded_cells_.get();
+    for (const auto& m : problem_.matrices()) {
+      rounded_.push_back(round_down(m.costs, m.rows, m.cols, m.cols, next));
+      next += m.rows * rounded_stride(m.cols);
+    }
+  }
+  void forget_rounded() {
+    rounded_.clear();
+    rounded_cells_ = {};
+  }
+
+  // Labels that are in no labelling cheaper than `cost_below` are not looked at any more. So later
+  // bounds hold for cheaper labellings only, until forget_dropped() lowers them to `cost_below`.
+  void drop_labels(double cost_below) {
+    for (size_t i = 0; i < unary_.size(); ++i)
+      if (found_.bound + found_.marginals[i] >= cost_below) unary_[i] = kForbidden;
+  }
+  static void forget_dropped(Survey& swept, double cost_below) {
+    swept.bound = std::min(swept.bound, cost_below);
+    for (double& m : swept.marginals) m = std::min(m, cost_below - swept.bound);
   }
 
   // Sweeps over a part until it stalls, and continues from its messages. Infinite messages are not
@@ -142,7 +192,7 @@ class Surveyor {
   // Chooses the cheapest label of v given those of the variables before it; returns its cost.
   double decode(uint32_t v, bool forward) {
     const uint32_t k = problem_.num_labels(v);
-    std::copy_n(problem_.unary(v).begin(), k, theta_.begin());
+    std::copy_n(unary(v), k, theta_.begin());
     std::copy_n(theta_.begin(), k, weighted_.begin());  // costs without messages
     for (const Side& s : sides_[v]) {
       if ((s.other < v) != forward) {
@@ -165,7 +215,7 @@ class Surveyor {
   // Computes θ of v and its minimum.
   double gather(uint32_t v) {
     const uint32_t k = problem_.num_labels(v);
-    std::copy_n(problem_.unary(v).begin(), k, theta_.begin());
+    std::copy_n(unary(v), k, theta_.begin());
     for (const Side& s : sides_[v])
       for (uint32_t i = 0; i < k; ++i) theta_[i] += s.in[i];
     return *std::min_element(theta_.begin(), theta_.begin() + k);
@@ -181,9 +231,15 @@ class Surveyor {
       if ((s.other < v) == forward) continue;
       for (uint32_t i = 0; i < k; ++i)
         weighted_[i] = theta_[i] == kForbidden ? kForbidden : weight * theta_[i] - s.in[i];
-      const double* dead = problem_.unary(s.other).data();
+      const double* dead = unary(s.other);
       const uint32_t others = problem_.num_labels(s.other);
-      if (s.is_rows)
+      if (!rounded_.empty() && s.is_rows)
+        min_plus_rounded(weighted_.data(), k, rounded_[s.matrix], rounded_scratch_.get(), others,
+                         s.out);
+      else if (!rounded_.empty())
+        min_plus_rounded_rows(weighted_.data(), k, rounded_[s.matrix], rounded_scratch_.get(),
+                              others, s.out);
+      else if (s.is_rows)
         push_rows(s, k);
       else
         min_plus_rows(s.table, s.rows, s.cols, weighted_.data(), dead, s.out);
@@ -209,7 +265,7 @@ class Surveyor {
       return weighted_[a] != weighted_[b] ? weighted_[a] < weighted_[b] : a < b;
     });
     std::fill_n(s.out, s.cols, kForbidden);
-    const double* dead = problem_.unary(s.other).data();
+    const double* dead = unary(s.other);
     for (size_t r = 0; r < rows_.size(); r += kBatch) {
       if (r % (8 * kBatch) == 0 && r > 0) {
         double most = 0;
@@ -230,9 +286,12 @@ class Surveyor {
 
   const PlacementProblem& problem_;
   Watch& watch_;
+  std::vector<double> unary_;  // infinite for dropped labels
   std::vector<double> messages_, theta_, weighted_;
   std::vector<std::vector<Side>> sides_;  // by variable
   std::vector<uint32_t> decoded_, rows_;
+  std::vector<RoundedTable> rounded_;  // by matrix; empty: sweeps read exact costs
+  LargeArray<int16_t> rounded_cells_, rounded_scratch_;
   double best_cost_ = kForbidden;
   Survey found_;
 };

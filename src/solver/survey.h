@@ -8,8 +8,10 @@
 // optimum is an incumbent that eliminates nearly all other labels.
 //
 // A few sweeps determine these labels. Sweeps over them alone take almost no time. Sweeps over all
-// labels then continue from the resulting messages, and need fewer iterations. They end when the
-// incumbent leaves few labels.
+// labels then continue from the resulting messages, and need fewer iterations. They skip labels
+// that are in no labelling cheaper than the incumbent, and end when it leaves few. Sweeps that only
+// bring messages near to their limit read tables rounded to 16 bits (rounded_table.h): memory
+// limits their speed.
 #pragma once
 #include <span>
 #include <vector>

@@ -40,6 +40,15 @@ TEST(RoundedTable, ProductsAreAtMostTwoUnitsBelowTheExactOnes) {
       EXPECT_LE(out[j], exact + 1e-9);
       EXPECT_GE(out[j], exact - 2 * table.unit);
     }
+    std::vector<double> across(cols), out_rows(rows);
+    for (double& x : across) x = 1e-2 * static_cast<double>(random() % 100'000) - 300;
+    min_plus_rounded_rows(across.data(), cols, table, scratch.cells, rows, out_rows.data());
+    for (uint32_t i = 0; i < rows; ++i) {
+      double exact = kForbidden;
+      for (uint32_t j = 0; j < cols; ++j) exact = std::min(exact, across[j] + costs[i * cols + j]);
+      EXPECT_LE(out_rows[i], exact + 1e-9);
+      EXPECT_GE(out_rows[i], exact - 2 * table.unit);
+    }
   }
 }
 
