@@ -53,10 +53,10 @@ class RepeatAttempts {
   Result<bool> attempt(const std::vector<Repeated>& repeated, const Room& room);
   Result<bool> attempt(Program p, const std::vector<Repeated>& repeated, const Room& room,
                        const Shortening& shortening);
-  // Tries the program with as much room for early collectives as they prefer. If that does not fit,
-  // tries no room; if that fits, tries several amounts in between. It tries all of these, since
-  // more room does not always give a faster order. No attempt depends on the limit, so a higher
-  // limit never gives a longer step.
+  // Tries the program with as much room for early collectives as they prefer, with none, and, if
+  // one of these fits, with several amounts in between: more room does not always give a faster
+  // order. If the program fits with the most room, but is so slow there that less room cannot make
+  // it the best one, less is not tried. So a higher limit never gives a longer step.
   Status attempt_with_less_room(const Program& p, const std::vector<Repeated>& repeated,
                                 const Shortening& shortening, bool splits_rows = false);
   // Try the best program once more: with rows split, or with collectives fused. The new program is
@@ -118,6 +118,7 @@ class RepeatAttempts {
   LifeRules rules_, rules_with_groups_;
   std::optional<Best> best_;
   double best_us_ = 0;
+  double last_us_ = 0;  // of the last program that was scheduled
   // The least excess (RepeatChoices::excess_us()) of all programs that fit. The best program may
   // have more, where the schedule hides it: its step is no longer than that of the program with the
   // least.
