@@ -19,6 +19,16 @@ std::string attribute_text(const Param& p, const char* kind) {
 
 }  // namespace
 
+bool is_operand_list(ParamKind kind) {
+  return kind == ParamKind::kTensorList || kind == ParamKind::kOptionalTensorList;
+}
+
+bool is_operand(ParamKind kind) {
+  return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor ||
+         is_operand_list(kind) || kind == ParamKind::kTensorOrScalar ||
+         kind == ParamKind::kTrailingTensor;
+}
+
 std::string text_of(const Param& p) {
   const std::string name(p.name);
   switch (p.kind) {

@@ -8,6 +8,10 @@
 
 namespace shw {
 
+// Whether a parameter of this kind stands among a node's operands: one or several, or none.
+bool is_operand(ParamKind kind);
+bool is_operand_list(ParamKind kind);
+
 std::vector<Param> visible_params(OpKind op);
 
 // One parameter as in signature(): "dims: ints = []".

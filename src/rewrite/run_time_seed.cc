@@ -11,6 +11,7 @@
 
 #include "ops/entries.h"
 #include "ops/op_def.h"
+#include "ops/signature.h"
 #include "rewrite/pass.h"
 #include "rewrite/rebuild.h"
 
@@ -22,11 +23,7 @@ constexpr const char* kNodeName = "run_seed";
 
 // The number of operands before the seed, which is the last one.
 size_t operands_before_seed(const OpDef& def) {
-  const auto is_operand = [](const Param& p) {
-    return p.kind == ParamKind::kTensor || p.kind == ParamKind::kOptionalTensor ||
-           p.kind == ParamKind::kTrailingTensor;
-  };
-  return static_cast<size_t>(std::ranges::count_if(def.params, is_operand)) - 1;
+  return static_cast<size_t>(std::ranges::count_if(def.params, is_operand, &Param::kind)) - 1;
 }
 
 bool wants_seed(const Graph& g, NodeId n) {

@@ -14,15 +14,6 @@
 namespace shw {
 namespace {
 
-bool is_list(ParamKind kind) {
-  return kind == ParamKind::kTensorList || kind == ParamKind::kOptionalTensorList;
-}
-
-bool is_operand(ParamKind kind) {
-  return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor || is_list(kind) ||
-         kind == ParamKind::kTensorOrScalar || kind == ParamKind::kTrailingTensor;
-}
-
 bool fits(ParamKind kind, const AttrValue& value) {
   const bool is_int = std::holds_alternative<int64_t>(value);
   const bool is_number = is_int || std::holds_alternative<double>(value);
@@ -94,7 +85,7 @@ class NodeCheck {
     size_t k = 0;
     for (const Param& p : def_.params) {
       if (!is_operand(p.kind)) continue;
-      if (is_list(p.kind)) {
+      if (is_operand_list(p.kind)) {
         const ParamKind element =
             p.kind == ParamKind::kTensorList ? ParamKind::kTensor : ParamKind::kOptionalTensor;
         for (; k < operands_.size(); ++k)
@@ -298,7 +289,7 @@ Status verify_graph(const Graph& graph) { return Verifier(graph).run(); }
 void add_absent_operands(OpKind kind, const Attrs& attrs, std::vector<NodeId>& operands) {
   size_t count = 0;
   for (const Param& p : op_def(kind).params) {
-    if (is_list(p.kind)) return;
+    if (is_operand_list(p.kind)) return;
     if (!is_operand(p.kind) || count++ < operands.size()) continue;
     const std::optional<AttrKey> key = attr_key_from_name(p.name);
     const bool is_number =

@@ -24,12 +24,8 @@ Result<AttentionDropout> attention_dropout(const KernelArgs& args, const Attenti
       __builtin_mul_overflow(queries, piece.whole[1], &heads) ||
       __builtin_mul_overflow(heads, piece.whole[0], &all))
     return bad_types("attention has more pairs of a query and a key than 64 bits number");
-  return AttentionDropout{p,
-                          p < 1 ? 1 / (1 - p) : 0,
-                          piece.offset[0] * heads + piece.offset[1] * queries,
-                          heads,
-                          queries,
-                          shape.keys};
+  return AttentionDropout{Dropped::share(p), piece.offset[0] * heads + piece.offset[1] * queries,
+                          heads, queries, shape.keys};
 }
 
 Result<StepSeed> attention_seed(const KernelArgs& args) {

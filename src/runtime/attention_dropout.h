@@ -1,12 +1,10 @@
-// Dropout of attention: a share `p` of the weights is set to zero, and the others are multiplied by
-// 1/(1 − p). The softmax denominators are those of all weights, as in PyTorch.
+// Dropout of attention: a share of the weights is set to zero, and the others are multiplied by
+// 1/(1 − dropout_p). The softmax denominators are those of all weights, as in PyTorch.
 //
 // Whether the weight of a query and a key stays depends only on the seed and on the place of the
 // pair in the whole [batch, heads, queries, keys], so it is the same under every sharding. The
 // forward step returns the seed that it drew with, and the backward step takes it as an operand.
 #pragma once
-#include <cmath>
-
 #include "runtime/attention_shape.h"
 #include "runtime/draw_shape.h"
 #include "runtime/random.h"
@@ -14,20 +12,15 @@
 namespace shw::runtime {
 
 struct AttentionDropout {
-  double p = 0;  // 0: there is no dropout
-  double scale = 1;
+  Dropped dropped;  // nothing: there is no dropout
   // Place of a pair in the whole: first + Σ index · stride. A query's pairs are consecutive.
   int64_t first = 0;
   int64_t batch_stride = 0, head_stride = 0, query_stride = 0;
 
-  bool is_there() const { return p != 0; }
+  bool is_there() const { return dropped.least > 0; }
   u64 place(int64_t b, int64_t h, int64_t query, int64_t key) const {
     return static_cast<u64>(first + b * batch_stride + h * head_stride + query * query_stride +
                             key);
-  }
-  // A pair stays if its 24 random bits are at least this number.
-  u64 least_that_stays() const {
-    return static_cast<u64>(std::ceil(p * static_cast<double>(kRandomUnits)));
   }
 };
 

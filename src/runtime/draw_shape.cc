@@ -1,5 +1,8 @@
 #include "runtime/draw_shape.h"
 
+#include <cmath>
+
+#include "runtime/random.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime {
@@ -50,6 +53,11 @@ Result<DrawShape> draw_shape(const KernelArgs& args, size_t seed_operand) {
   return DrawShape{std::move(numbers), seed, drawn};
 }
 
+Dropped Dropped::share(double p) {
+  return {static_cast<uint64_t>(std::ceil(p * static_cast<double>(kRandomUnits))),
+          p < 1 ? 1 / (1 - p) : 0};
+}
+
 Result<DropoutShape> dropout_shape(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   const TensorType& in = *args.inputs[0];
@@ -62,9 +70,9 @@ Result<DropoutShape> dropout_shape(const KernelArgs& args) {
       args.attrs.get_bool(AttrKey::kTrain, true) ? args.attrs.get_number(AttrKey::kP, 0) : 0;
   if (!fits || !(p >= 0 && p <= 1)) return bad_types("no dropout of " + to_string(in));
   SHW_ASSIGN_OR_RETURN(const StepSeed seed, step_seed(args, 1));
-  if (p == 0) return DropoutShape{{0, Dims(in.shape.size(), 0)}, seed};
+  if (p == 0) return DropoutShape{{0, Dims(in.shape.size(), 0)}, seed, {}};
   SHW_ASSIGN_OR_RETURN(Numbering numbers, numbering_of(args, in));
-  return DropoutShape{std::move(numbers), seed, p, p < 1 ? 1 / (1 - p) : 0};
+  return DropoutShape{std::move(numbers), seed, Dropped::share(p)};
 }
 
 }  // namespace shw::runtime

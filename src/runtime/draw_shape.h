@@ -35,14 +35,20 @@ struct DrawShape {
 // The run's seed is operand `seed_operand`, if the step has that operand.
 Result<DrawShape> draw_shape(const KernelArgs& args, size_t seed_operand);
 
-// native_dropout(x, run_seed?) has two results, each optional. The first sets a fraction `p` of the
-// elements to zero and multiplies the others by `scale`. The second is the mask of the elements
-// that are kept.
+// A share `p` of elements, from 0 to 1, is set to zero, and the others are multiplied by `scale`.
+// An element stays if its 24 random bits are at least `least` (stays() in random.h).
+struct Dropped {
+  uint64_t least = 0;
+  double scale = 1;  // 1/(1 - p); 0 if p = 1
+  static Dropped share(double p);
+};
+
+// native_dropout(x, run_seed?) has two results, each optional. The first is x with a share of its
+// elements dropped. The second is the mask of the elements that are kept.
 struct DropoutShape {
   Numbering numbers;
   StepSeed seed;
-  double p = 0;
-  double scale = 1;  // 1/(1 - p); 0 if p = 1
+  Dropped dropped;
 };
 Result<DropoutShape> dropout_shape(const KernelArgs& args);
 

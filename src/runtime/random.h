@@ -36,7 +36,8 @@ SHW_ANYWHERE float random_unit(u64 seed, u64 counter) {
   return static_cast<float>(random_bits(seed, counter) >> 40) / static_cast<float>(kRandomUnits);
 }
 
-// Whether dropout keeps element `counter`: its 24 random bits are at least `least`.
+// Whether dropout keeps element `counter`: its 24 random bits are at least `least`, which for a
+// share `p` is p · 2²⁴, rounded up (draw_shape.h).
 SHW_ANYWHERE bool stays(u64 seed, u64 counter, u64 least) {
   return (random_bits(seed, counter) >> 40) >= least;
 }

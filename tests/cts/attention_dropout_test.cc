@@ -158,7 +158,7 @@ TEST_P(AttentionDropoutTest, ForwardOfManyBlocksAndEveryShare) {
 // The run's seed and offset, and the step's own seed, all change the numbers.
 TEST_P(AttentionDropoutTest, DrawsWithTheSeedOfTheRun) {
   const Problem p;
-  Window run_seed(Dtype::kI64, {2}), documents(Dtype::kI32, {2, 2});
+  Window run_seed(Dtype::kI64, {2});
   run_seed.fill([](int64_t i) { return i + 5; });
   Tensors t(p, Dtype::kF32);
   Call call = forward(p, t);

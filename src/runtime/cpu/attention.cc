@@ -148,8 +148,8 @@ T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse) {
 template <class T>
 void drop_weights(const AttentionDropout& dropout, u64 seed, u64 place, int64_t n, const T* from,
                   T* to) {
-  const T scale = static_cast<T>(dropout.scale);
-  long_vector_loop(n, [=, least = dropout.least_that_stays()](int64_t j) {
+  const T scale = static_cast<T>(dropout.dropped.scale);
+  long_vector_loop(n, [=, least = dropout.dropped.least](int64_t j) {
     to[j] = stays(seed, place + static_cast<u64>(j), least) ? from[j] * scale : T{0};
   });
 }

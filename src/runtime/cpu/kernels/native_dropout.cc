@@ -16,8 +16,8 @@ class Dropout final : public HostKernel {
         seed_(shape.seed),
         num_inputs_(args.inputs.size()),
         first_(shape.numbers.first),
-        p_(shape.p),
-        scale_(static_cast<T>(shape.scale)),
+        least_(shape.dropped.least),
+        scale_(static_cast<T>(shape.dropped.scale)),
         load_(load_row<T>(args.inputs[0]->dtype)) {
     strides_[0] = leading_strides_bytes(*args.inputs[0], shape_.size());
     strides_[1] = shape.numbers.strides;
@@ -32,13 +32,12 @@ class Dropout final : public HostKernel {
     auto* mask = static_cast<std::byte*>(buffers[num_inputs_ + 1]);
     const u64 seed = seed_in_run(seed_, buffers);
     for_each_offset(shape_, strides_, [&](const std::array<int64_t, 4>& at) {
-      const bool stays =
-          static_cast<double>(random_unit(seed, static_cast<u64>(first_ + at[1]))) >= p_;
+      const bool is_kept = stays(seed, static_cast<u64>(first_ + at[1]), least_);
       T x;
       load_(in + at[0], 0, 1, &x);
-      x = stays ? x * scale_ : T{0};
+      x = is_kept ? x * scale_ : T{0};
       if (store_) store_(&x, 1, out + at[2], 0);
-      if (mask) mask[at[3]] = std::byte{stays};
+      if (mask) mask[at[3]] = std::byte{is_kept};
     });
     return {};
   }
@@ -48,7 +47,7 @@ class Dropout final : public HostKernel {
   StepSeed seed_;
   size_t num_inputs_;
   int64_t first_;
-  double p_;
+  u64 least_;
   T scale_;
   std::array<Dims, 4> strides_;  // input, numbers of the whole, results
   LoadRow<T> load_;

@@ -83,8 +83,8 @@ void set_lse(const LogSumExp& lse, AttentionArguments& a) {
 
 // Fills what is valid if there is dropout.
 void set_dropout(const AttentionDropout& dropout, AttentionArguments& a) {
-  a.dropout = {dropout.least_that_stays(),
-               dropout.scale,
+  a.dropout = {dropout.dropped.least,
+               dropout.dropped.scale,
                dropout.first,
                {dropout.batch_stride, dropout.head_stride, dropout.query_stride}};
 }

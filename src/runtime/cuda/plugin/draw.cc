@@ -85,8 +85,8 @@ Prepared prepare_dropout(const Context&, const KernelArgs& args) {
   for (size_t o = 0; o < 2; ++o)
     if (args.outputs[o] != nullptr) set_strides(strides_bytes(*args.outputs[o]), a.stride[o + 1]);
   set_strides(strides_bytes(in), a.stride[3]);
-  a.p = shape.p;
-  a.scale = shape.scale;
+  a.least = shape.dropped.least;
+  a.scale = shape.dropped.scale;
   return make_kernel<DropoutKernel>(a, Operands{shape.seed, args.inputs.size()});
 }
 

@@ -307,7 +307,8 @@ struct DrawArguments {
   DeviceSeed seed;
   int dtype, drawn;  // of the elements; that they are rounded to
   int normal;
-  double p, scale;  // of a dropout
+  unsigned long long least;  // random bits of an element that a dropout keeps
+  double scale;              // by which it multiplies those
 };
 
 // Pairs of numbers in a last dim of 2: strides of the pairs, and from the first number to the

@@ -23,12 +23,11 @@ __device__ inline void dropout(void* out, unsigned char* mask, const void* in, c
   const u64 seed = seed_in_run(a.seed, run);
   for (i64 t = thread_number(); t < a.loops.total; t += num_threads()) {
     const Offsets<4> at = offsets_at<4>(a.loops, a.stride, t);
-    const float drawn = random_unit(seed, static_cast<u64>(a.first + at.of[0]));
-    const bool stays = static_cast<double>(drawn) >= a.p;
-    if (mask != nullptr) mask[at.of[2]] = stays ? 1 : 0;
+    const bool is_kept = stays(seed, static_cast<u64>(a.first + at.of[0]), a.least);
+    if (mask != nullptr) mask[at.of[2]] = is_kept ? 1 : 0;
     if (out == nullptr) continue;
     const T x = load_real<T>(in, at.of[3], a.dtype);
-    store_real(stays ? x * static_cast<T>(a.scale) : T{0}, out, at.of[1], a.dtype);
+    store_real(is_kept ? x * static_cast<T>(a.scale) : T{0}, out, at.of[1], a.dtype);
   }
 }
 
