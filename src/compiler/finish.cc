@@ -1,5 +1,8 @@
 #include "compiler/finish.h"
 
+#include <string_view>
+#include <unordered_map>
+
 #include "compiler/memory_shares.h"
 #include "compiler/programs.h"
 #include "passes/last_passes.h"
@@ -9,14 +12,33 @@
 namespace shw {
 namespace {
 
-std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layout> layouts,
-                    int mesh_rank) {
-  std::string text;
-  for (size_t k = 0; k < lists.size(); ++k)
-    text += (k > 0 ? ", " : "") +
-            (lists[k].valid() ? to_string(layouts[k], mesh_rank) : std::string("none"));
-  return text;
-}
+// The texts of layouts. A plan has a few dozen layouts, and names them for each value of each node.
+class LayoutTexts {
+ public:
+  explicit LayoutTexts(int mesh_rank) : mesh_rank_(mesh_rank) {}
+
+  std::string of(const std::vector<LayoutListId>& lists, std::span<const Layout> layouts) {
+    std::string text;
+    for (size_t k = 0; k < lists.size(); ++k) {
+      if (k > 0) text += ", ";
+      text += lists[k].valid() ? of(layouts[k]) : "none";
+    }
+    return text;
+  }
+
+ private:
+  struct Hash {
+    size_t operator()(const Layout& l) const { return hash_of(l); }
+  };
+  std::string_view of(const Layout& layout) {
+    const auto [at, is_new] = texts_.try_emplace(layout);
+    if (is_new) at->second = to_string(layout, mesh_rank_);
+    return at->second;
+  }
+
+  const int mesh_rank_;
+  std::unordered_map<Layout, std::string, Hash> texts_;  // for look-up only
+};
 
 // "mm"; for a region with several alternatives, with the name of the chosen one: "local_map
 // experts.tp".
@@ -27,16 +49,16 @@ std::string op_text(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t str
 
 std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
                                     const Placed& placed, const Mesh& mesh) {
-  const int mesh_rank = mesh.rank();
+  LayoutTexts texts(mesh.rank());
   std::vector<NodeDecision> list;
   list.reserve(graph.num_nodes());
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
     const StrategySet& set = strategies.of(n);
-    const std::string results = text_of(set.results, placed.assignment->results(n), mesh_rank);
+    const std::string results = texts.of(set.results, placed.assignment->results(n));
     list.push_back({graph.name(n), op_text(graph, n, mesh, placed.choice[i]),
                     static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
-                    text_of(set.operands, placed.assignment->operands(n), mesh_rank),
+                    texts.of(set.operands, placed.assignment->operands(n)),
                     set.results.size() > 1 ? "(" + results + ")" : results,
                     placed.costs[i].compute_us, placed.costs[i].comm_us,
                     placed.costs[i].transition_us});

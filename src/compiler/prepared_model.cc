@@ -89,7 +89,7 @@ Pricer PreparedModel::make_pricer() const {
 // Gives the pricer what it must know about the rewritten graph.
 void PreparedModel::tell_graph(Pricer& pricer) const {
   pricer.set_weights(node_weights(graph_));
-  if (prices_routes()) pricer.set_memory(lowered_memory(graph_));
+  if (prices_routes()) pricer.set_memory(lowered_);
 }
 
 bool PreparedModel::plans_orders() const {
@@ -152,6 +152,7 @@ Status PreparedModel::rewrite(Monitor& monitor) {
                                              .biased_einsum = options_.rules == Rules::kFull,
                                              .merge_equal = merges_equal_nodes()},
                                             nullptr, &monitor));
+  lowered_ = shw::lowered_memory(graph_);
   tell_graph(pricer_);
   return {};
 }

@@ -52,6 +52,7 @@ class PreparedModel {
   const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
   const Strategies& strategies() const { return strategies_; }
   const MemoryModel& memory() const { return memory_; }
+  const LoweredMemory& lowered_memory() const { return lowered_; }  // of the graph
 
   // The problem with all prices and no constraints, except that operands of the nodes in `no_comm`
   // may not communicate. Shares tables with the model. If `no_comm` differs from that of the
@@ -116,6 +117,7 @@ class PreparedModel {
   std::vector<uint8_t> source_;
   uint64_t source_fingerprint_ = 0;
   Graph graph_;
+  LoweredMemory lowered_;
   Strategies strategies_;
   MemoryModel memory_;
   solver::PlacementProblem costs_;

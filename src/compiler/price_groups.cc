@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-std::vector<OptionalType> types_of(const Program& p, const std::vector<ValueId>& values) {
+std::vector<OptionalType> types_of(const Program& p, std::span<const ValueId> values) {
   std::vector<OptionalType> types;
   for (const ValueId v : values)
     types.push_back(v.valid() ? OptionalType(p.values[v].type) : OptionalType());
@@ -41,7 +41,7 @@ struct Traffic {
 Traffic traffic_of(const Program& p, const FusedGroup& group, const cost::Roofline& roofline) {
   std::vector<StorageId> seen;
   Traffic traffic;
-  const auto add = [&](const std::vector<ValueId>& values) {
+  const auto add = [&](std::span<const ValueId> values) {
     for (const ValueId v : values) {
       if (!v.valid() || p.lies_in(v, StorageKind::kGroup)) continue;
       if (std::ranges::find(seen, p.values[v].storage) != seen.end()) continue;

@@ -123,7 +123,7 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
   PassOptions passes = pass_options(model);
   if (is_bounded) passes.arena_limit_bytes = copies.merges ? room : 0;
   static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
-  SHW_RETURN_IF_ERROR(run_passes(program, kBefore, passes, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kBefore, passes, monitor, Verify::kLater).status());
   if (is_bounded) passes.arena_limit_bytes = copies.leads ? room : 0;
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
     const WithinOptions options{beat_us, passes, model.options().fuse_bytes, fuse_prices(model),
@@ -134,7 +134,7 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
       static constexpr const PassDef* kBehind[] = {&kDeadSteps};
       SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
       fuse_gather_chains(program, fuse_prices(model));
-      SHW_RETURN_IF_ERROR(run_passes(program, kBehind, passes, monitor).status());
+      SHW_RETURN_IF_ERROR(run_passes(program, kBehind, passes, monitor, Verify::kLater).status());
     }
     if (passes.overlaps) split_batches(program, fuse_prices(model));
     if (limit_bytes == 0) {
@@ -153,16 +153,27 @@ Result<bool> run_all_passes(const PreparedModel& model, int64_t limit_bytes,
 
 }  // namespace
 
+Result<Program> lowered_program(const PreparedModel& model, const Placed& placed, Copies copies,
+                                Monitor& monitor, SharedVersions* found) {
+  std::vector<double> compute_us;
+  for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
+    compute_us.push_back(placed.costs[i].own_us() / model.weight(NodeId{i}));
+  return lower(model.graph(), *placed.assignment, model.redistributor(),
+               {.compute_us = compute_us,
+                .choice = placed.choice,
+                .copies = copies,
+                .memory = &model.lowered_memory(),
+                .shared = placed.shared.get(),
+                .found = found,
+                .verify = false},
+               monitor);
+}
+
 // Shares copies between all their users if the result fits the limit. Otherwise copies live as
 // planned and are shared only where memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
                            double* seconds_of_passes, double beat_us, Wanted wanted) {
-  std::vector<double> compute_us;
-  for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
-    compute_us.push_back(placed.costs[i].own_us() / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
-  LowerOptions options{
-      .compute_us = compute_us, .choice = placed.choice, .shared = placed.shared.get()};
   // With recompute auto, the passes decide which copies to make again. So only one policy is tried.
   const bool repeats = recomputes_within(model, placed.memory.limit_bytes);
   const bool is_only_asked = wanted == Wanted::kAnyThatFits && limit > 0 && !repeats;
@@ -171,9 +182,11 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   for (const size_t i : is_only_asked ? kSmallestFirst : kMostSharedFirst) {
     const CopyPolicy& policy = kPolicies[i];
     const bool is_smallest = i + 1 == kPolicies.size();
-    options.copies = policy.copies;
-    SHW_ASSIGN_OR_RETURN(
-        program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
+    if (placed.lowered != nullptr && policy.copies == Copies::kShared) {
+      program = *placed.lowered;
+    } else {
+      SHW_ASSIGN_OR_RETURN(program, lowered_program(model, placed, policy.copies, monitor));
+    }
     set_bases(program, model.collectives());
     const auto start = std::chrono::steady_clock::now();
     SHW_ASSIGN_OR_RETURN(fits, run_all_passes(model, limit, policy, program, beat_us,

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/prepared_model.h"
+#include "lowering/slots.h"
 #include "plan/program.h"
 
 namespace shw {
@@ -12,6 +13,11 @@ namespace shw {
 // least memory comes first, for callers that only ask whether a program fits. The same placements
 // fit in either order.
 enum class Wanted : uint8_t { kFastest, kAnyThatFits };
+
+// The program before any pass. `found`: see LowerOptions; null: not asked for. Its passes must
+// verify it.
+Result<Program> lowered_program(const PreparedModel& model, const Placed& placed, Copies copies,
+                                Monitor& monitor, SharedVersions* found = nullptr);
 
 // Lowers and schedules a placement with final shard orders. Under its memory limit, copies live
 // longer than planned only if memory permits. `beat_us`: see WithinOptions.

@@ -52,7 +52,7 @@ int64_t scheduled_peak_bytes(const Program& p, bool with_groups) {
 
 Status run_pass(const PassDef& pass, Program& p, const PassOptions& options, Monitor& monitor) {
   const PassDef* const passes[] = {&pass};
-  return run_passes(p, passes, options, monitor).status();
+  return run_passes(p, passes, options, monitor, Verify::kLater).status();
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "compiler/share_changes.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "compiler/programs.h"
 #include "compiler/within_limit.h"
-#include "lowering/lower.h"
 #include "placement/share_versions.h"
 #include "support/quiet.h"
 
@@ -47,18 +47,6 @@ bool may_share(const Graph& graph, const Assignment& assignment) {
   return false;
 }
 
-Result<SharedVersions> shared_by_program(const PreparedModel& model, const Placed& placed,
-                                         Monitor& monitor) {
-  SharedVersions found;
-  LowerOptions options;
-  options.choice = placed.choice;
-  options.shared = placed.shared.get();
-  options.found = &found;
-  SHW_RETURN_IF_ERROR(
-      lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor).status());
-  return found;
-}
-
 // The same placement at the prices of its program.
 void take_prices(Placed priced, Placed& placed) {
   placed.costs = std::move(priced.costs);
@@ -69,10 +57,8 @@ void take_prices(Placed priced, Placed& placed) {
   placed.proven = false;
 }
 
-}  // namespace
-
-Status share_changes(const ConstrainedModel& question, double limit_bytes,
-                     const solver::SolveOptions& options, Placed& placed, Monitor& monitor) {
+Status improve(const ConstrainedModel& question, double limit_bytes,
+               const solver::SolveOptions& options, Placed& placed, Monitor& monitor) {
   const PreparedModel& model = question.model();
   if (question.is_told_what_is_shared()) return {};
   const bool is_bounded = limit_bytes > 0;
@@ -84,10 +70,15 @@ Status share_changes(const ConstrainedModel& question, double limit_bytes,
   again.warm = nullptr;
   again.keep_warm = false;
   for (int round = 0;; ++round) {
-    SHW_ASSIGN_OR_RETURN(SharedVersions found, shared_by_program(model, placed, monitor));
+    SharedVersions found;
+    SHW_ASSIGN_OR_RETURN(Program program,
+                         lowered_program(model, placed, Copies::kShared, monitor, &found));
     const auto shared = std::make_shared<const SharedVersions>(std::move(found));
     SHW_ASSIGN_OR_RETURN(Placed priced, model.price(placed.choice, shared));
-    if (us_of(priced.total) >= us_of(placed.total) * (1 - kSamePrice)) return {};
+    if (us_of(priced.total) >= us_of(placed.total) * (1 - kSamePrice)) {
+      placed.lowered = std::make_shared<const Program>(std::move(program));
+      return {};
+    }
     const auto keep_placement = [&] {
       if (!is_bounded && labels_of(model.graph(), model.strategies(), *shared))
         take_prices(std::move(priced), placed);
@@ -100,11 +91,22 @@ Status share_changes(const ConstrainedModel& question, double limit_bytes,
     SHW_RETURN_IF_ERROR(complete(question, limit_bytes, *next, monitor));
     if (is_bounded && next->memory.held_bytes() > limit_bytes) return {};
     next->memory.rounds = placed.memory.rounds;
-    next->seconds += placed.seconds;
     next->stats = placed.stats;
     next->warm = std::move(placed.warm);
     placed = std::move(*next);
   }
+}
+
+}  // namespace
+
+Status share_changes(const ConstrainedModel& question, double limit_bytes,
+                     const solver::SolveOptions& options, Placed& placed, Monitor& monitor) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const double before_s = placed.seconds;
+  SHW_RETURN_IF_ERROR(improve(question, limit_bytes, options, placed, monitor));
+  placed.seconds = before_s + std::chrono::duration<double>(Clock::now() - start).count();
+  return {};
 }
 
 }  // namespace shw

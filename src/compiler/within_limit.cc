@@ -37,6 +37,7 @@ Status decide_orders(const ConstrainedModel& constrained, Placed& placed, Monito
     SHW_RETURN_IF_ERROR(choose_shard_orders(model.graph(), model.redistributor(),
                                             constrained.conditions().orders, *assignment, monitor));
   placed.assignment = std::move(assignment);
+  placed.lowered = nullptr;  // was of another assignment
   return {};
 }
 

@@ -27,19 +27,34 @@ std::string_view input_role_prefix(InputRole role) {
 NodeId Graph::add_node(OpKind op, std::string name, std::span<const NodeId> operands, Attrs attrs,
                        std::span<const std::optional<TensorType>> results, bool is_tuple,
                        NodeMeta meta) {
-  Node node{op,
-            is_tuple,
-            static_cast<uint32_t>(operands_.size()),
-            static_cast<uint32_t>(operands.size()),
-            static_cast<uint32_t>(results_.size()),
-            static_cast<uint32_t>(results.size())};
+  if (name.empty()) name = "%" + std::to_string(nodes_.size());
+  return add_node(op, operands, is_tuple,
+                  std::make_shared<const NodeDetails>(
+                      NodeDetails{std::move(name), std::move(attrs), std::move(meta), results}));
+}
+
+NodeId Graph::add_node(OpKind op, std::span<const NodeId> operands, bool is_tuple,
+                       std::shared_ptr<const NodeDetails> details) {
+  const Node node{op,
+                  is_tuple,
+                  static_cast<uint32_t>(operands_.size()),
+                  static_cast<uint32_t>(operands.size()),
+                  num_results_,
+                  static_cast<uint32_t>(details->results.size())};
   operands_.insert(operands_.end(), operands.begin(), operands.end());
-  results_.insert(results_.end(), results.begin(), results.end());
-  const NodeId id = nodes_.push_back(node);
-  names_.push_back(name.empty() ? "%" + std::to_string(id.v) : std::move(name));
-  attrs_.push_back(std::move(attrs));
-  metas_.push_back(std::move(meta));
-  return id;
+  num_results_ += node.num_results;
+  details_.push_back(std::move(details));
+  return nodes_.push_back(node);
+}
+
+NodeId Graph::add_copy(const Graph& from, NodeId of, std::span<const NodeId> operands) {
+  return add_node(from.op(of), operands, from.is_tuple(of), from.details_[of]);
+}
+
+void Graph::set_recompute(NodeId n, Recompute recompute) {
+  NodeDetails details = *details_[n];
+  details.meta.recompute = recompute;
+  details_[n] = std::make_shared<const NodeDetails>(std::move(details));
 }
 
 NodeId Graph::add_node(OpKind op, std::string name, std::initializer_list<NodeId> operands,
@@ -105,18 +120,17 @@ std::vector<EntryInfo> Graph::entries() const {
 }
 
 NodeId Graph::origin(NodeId n) const {
-  if (origin_names_ == nullptr) return n;
+  if (of_origins_ == nullptr) return n;
   return n.v < origins_.size() ? origins_[n.v] : kNoNode;
 }
 
 const std::string& Graph::origin_name(NodeId n) const {
-  return origin_names_ == nullptr ? name(n) : (*origin_names_)[origin(n)];
+  return of_origins_ == nullptr ? name(n) : (*of_origins_)[origin(n)]->name;
 }
 
 void Graph::derive_from(const Graph& source) {
-  origin_names_ = source.origin_names_ != nullptr
-                      ? source.origin_names_
-                      : std::make_shared<const IndexVec<NodeId, std::string>>(source.names_);
+  of_origins_ = source.of_origins_ != nullptr ? source.of_origins_
+                                              : std::make_shared<const Details>(source.details_);
   symbols_.table = source.symbols_.table;
 }
 
@@ -142,11 +156,8 @@ std::string Graph::full_name(const OutputInfo& output) const {
 
 void Graph::reserve(size_t n) {
   nodes_.reserve(n);
-  names_.reserve(n);
-  attrs_.reserve(n);
-  metas_.reserve(n);
+  details_.reserve(n);
   operands_.reserve(2 * n);
-  results_.reserve(n + n / 8);
 }
 
 UserTable::UserTable(const Graph& graph) : first_(graph.num_nodes() + 1, 0) {

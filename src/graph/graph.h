@@ -20,6 +20,7 @@
 
 #include "graph/op_kind.h"
 #include "support/index.h"
+#include "support/small_vec.h"
 #include "support/status.h"
 #include "tensor/attrs.h"
 #include "tensor/symbols.h"
@@ -120,11 +121,20 @@ struct GraphSymbols {
   bool operator==(const GraphSymbols&) const = default;
 };
 
+// What a node has besides its operands. Never changed, and shared with the graphs that rewrites
+// derive from this one.
+struct NodeDetails {
+  std::string name;
+  Attrs attrs;
+  NodeMeta meta;
+  SmallVec<std::optional<TensorType>, 1> results;
+};
+
 struct Node {
   OpKind op = OpKind::kInput;
   bool is_tuple = false;
   uint32_t first_operand = 0, num_operands = 0;
-  uint32_t first_result = 0, num_results = 0;
+  uint32_t first_result = 0, num_results = 0;  // among the results of all nodes
 };
 
 class Graph {
@@ -135,6 +145,8 @@ class Graph {
                   std::span<const std::optional<TensorType>> results, bool is_tuple, NodeMeta meta);
   NodeId add_node(OpKind op, std::string name, std::initializer_list<NodeId> operands, Attrs attrs,
                   const TensorType& result, NodeMeta meta = {});
+  // Appends a copy of a node of another graph, with these operands. Not for inputs.
+  NodeId add_copy(const Graph& from, NodeId of, std::span<const NodeId> operands);
   // Appends an input node and its entry in inputs().
   NodeId add_input(std::string node_name, const TensorType& type, InputInfo info,
                    NodeMeta meta = {});
@@ -148,22 +160,22 @@ class Graph {
   GraphSymbols& symbols() { return symbols_; }
 
   uint32_t num_nodes() const { return static_cast<uint32_t>(nodes_.size()); }
-  uint32_t num_results() const { return static_cast<uint32_t>(results_.size()); }  // of all nodes
+  uint32_t num_results() const { return num_results_; }  // of all nodes
   const Node& node(NodeId n) const { return nodes_[n]; }
   OpKind op(NodeId n) const { return nodes_[n].op; }
-  const std::string& name(NodeId n) const { return names_[n]; }
-  const Attrs& attrs(NodeId n) const { return attrs_[n]; }
-  const NodeMeta& meta(NodeId n) const { return metas_[n]; }
-  NodeMeta& meta(NodeId n) { return metas_[n]; }
+  const std::string& name(NodeId n) const { return details_[n]->name; }
+  const Attrs& attrs(NodeId n) const { return details_[n]->attrs; }
+  const NodeMeta& meta(NodeId n) const { return details_[n]->meta; }
+  void set_recompute(NodeId n, Recompute recompute);
   std::span<const NodeId> operands(NodeId n) const {
     return {operands_.data() + nodes_[n].first_operand, nodes_[n].num_operands};
   }
   std::span<const std::optional<TensorType>> results(NodeId n) const {
-    return {results_.data() + nodes_[n].first_result, nodes_[n].num_results};
+    return details_[n]->results;
   }
   bool is_tuple(NodeId n) const { return nodes_[n].is_tuple; }
   // The type of a node that is not a tuple.
-  const TensorType& type(NodeId n) const { return *results_[nodes_[n].first_result]; }
+  const TensorType& type(NodeId n) const { return *details_[n]->results[0]; }
 
   std::span<const InputInfo> inputs() const { return inputs_; }
   std::span<const OutputInfo> outputs() const { return outputs_; }
@@ -188,16 +200,18 @@ class Graph {
 
  private:
   IndexVec<NodeId, Node> nodes_;
-  IndexVec<NodeId, std::string> names_;
-  IndexVec<NodeId, Attrs> attrs_;
-  IndexVec<NodeId, NodeMeta> metas_;
+  using Details = IndexVec<NodeId, std::shared_ptr<const NodeDetails>>;
+  NodeId add_node(OpKind op, std::span<const NodeId> operands, bool is_tuple,
+                  std::shared_ptr<const NodeDetails> details);
+
+  Details details_;
   std::vector<NodeId> operands_;
-  std::vector<std::optional<TensorType>> results_;
+  uint32_t num_results_ = 0;
   std::vector<InputInfo> inputs_;
   std::vector<OutputInfo> outputs_;
   std::vector<EntryInfo> entries_;
   GraphSymbols symbols_;
-  std::shared_ptr<const IndexVec<NodeId, std::string>> origin_names_;  // null: no rewrite built it
+  std::shared_ptr<const Details> of_origins_;  // null: no rewrite built it
   std::vector<NodeId> origins_;
 };
 

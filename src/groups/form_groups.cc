@@ -200,7 +200,7 @@ class GroupFinder {
 void put_in_order(Program& p, const FoundGroup& group) {
   const uint32_t first = group.members.front();
   const uint32_t records = std::exchange(p.steps[group.end - 1].records, kNoEvent);
-  std::vector<uint32_t> waits = std::exchange(p.steps[first].waits, {});
+  auto waits = std::exchange(p.steps[first].waits, {});
   std::vector<ProgramStep> ordered;
   for (const auto* list : {&group.in_front, &group.members, &group.behind})
     for (const uint32_t s : *list) ordered.push_back(std::move(p.steps[s]));

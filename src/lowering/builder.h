@@ -31,8 +31,7 @@ class ProgramBuilder {
                 uint32_t port = UINT32_MAX) {
     return window(type, p_.storages.push_back({type.bytes(), kind, port, -1}), 0);
   }
-  ProgramStep& step(std::string_view kernel, std::vector<ValueId> inputs,
-                    std::vector<ValueId> outputs, double cost_us) {
+  ProgramStep& step(std::string_view kernel, ValueList inputs, ValueList outputs, double cost_us) {
     ProgramStep s;
     s.kernel = kernel;
     s.inputs = std::move(inputs);

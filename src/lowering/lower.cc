@@ -34,8 +34,8 @@ class Lowering {
         redistributor_(redistributor),
         prices_(redistributor.move_prices()),
         slots_(slots_of(graph, options.copies)),
-        written_order_(written_orders(graph)),
-        memory_orders_(lowered_memory(graph).orders),
+        own_memory_(options.memory == nullptr ? lowered_memory(graph) : LoweredMemory()),
+        memory_(options.memory == nullptr ? own_memory_ : *options.memory),
         entries_(graph.entries()),
         nodes_(nodes_of_entries(graph)),
         before_(entries_before(entries_)),
@@ -55,7 +55,7 @@ class Lowering {
     for (entry_ = 0; entry_ < entries_.size(); ++entry_) SHW_RETURN_IF_ERROR(lower_entry());
     ports_.finish();
     drop_unused_parts();
-    SHW_RETURN_IF_ERROR(verify(program_, /*planned=*/false));
+    if (options_.verify) SHW_RETURN_IF_ERROR(verify(program_, /*planned=*/false));
     if (options_.found != nullptr)
       *options_.found = shared_versions(g_, a_, redistributor_, slots_, *versions_.front(), reads_);
     return std::move(program_);
@@ -102,7 +102,7 @@ class Lowering {
   // else.
   void begin_entry() {
     versions_.push_back(std::make_unique<Versions>(g_.num_results(), builder_, redistributor_,
-                                                   prices_, memory_orders_));
+                                                   prices_, memory_.orders));
     padding_.emplace(g_, mesh_, a_, builder_, prices_);
     std::vector<const Versions*> earlier;
     for (uint32_t e : entries_[entry_].after) earlier.push_back(versions_[e].get());
@@ -245,7 +245,7 @@ class Lowering {
     if (op == OpKind::kAlias) return lower_alias(n);
     if (op == OpKind::kInput) return lower_input(n);
     if (op_def(op).is_view) return lower_view(n);
-    return is_product(op) && !written_order_[n.v].empty() ? lower_product(n) : lower_op(n);
+    return is_product(op) && !memory_.written[n.v].empty() ? lower_product(n) : lower_op(n);
   }
 
   Status lower_input(NodeId n) {
@@ -290,7 +290,7 @@ class Lowering {
 
   Status lower_op(NodeId n) {
     const auto operands = g_.operands(n);
-    std::vector<ValueId> inputs(operands.size()), outputs;
+    ValueList inputs(operands.size()), outputs;
     for (size_t k = 0; k < operands.size(); ++k)
       if (operands[k].valid()) {
         SHW_ASSIGN_OR_RETURN(inputs[k], operand(n, k));
@@ -308,7 +308,7 @@ class Lowering {
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
     step.attrs = without_defaults(g_.op(n), g_.attrs(n));
     if (g_.op(n) == OpKind::kLocalMap) SHW_RETURN_IF_ERROR(pick_alternative(n, step.attrs));
-    if (const Dims& order = written_order_[n.v]; !order.empty())
+    if (const Dims& order = memory_.written[n.v]; !order.empty())
       step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
     if (const auto placed = placed_tensor(g_, n)) say_place(n, *placed, step.attrs);
     return {};
@@ -342,7 +342,7 @@ class Lowering {
     const TensorType& global = *g_.results(n)[r];
     const Layout layout = result_layout(n, r);
     const uint32_t slot = slots_[n.v].index + r;
-    const Dims& order = written_order_[n.v];
+    const Dims& order = memory_.written[n.v];
     if (order.empty() || r >= num_ordered_results(g_.op(n))) {
       const ValueId out = builder_.fresh(local_type(global, layout));
       versions().define(slot, global, layout, out);
@@ -363,7 +363,7 @@ class Lowering {
   Status lower_product(NodeId n) {
     SHW_ASSIGN_OR_RETURN(ValueId a, operand(n, 0));
     SHW_ASSIGN_OR_RETURN(ValueId b, operand(n, 1));
-    const Dims& order = written_order_[n.v];
+    const Dims& order = memory_.written[n.v];
     const ValueId out = fresh_result(n, 0);
     Attrs attrs = without_defaults(g_.op(n), g_.attrs(n));
     if (g_.op(n) == OpKind::kEinsum) {
@@ -406,8 +406,8 @@ class Lowering {
   Redistributor& redistributor_;
   const MovePrices& prices_;
   const std::vector<Slot> slots_;
-  const std::vector<Dims> written_order_;         // by node
-  const std::vector<MemoryOrder> memory_orders_;  // by slot
+  const LoweredMemory own_memory_;  // unless the caller has it
+  const LoweredMemory& memory_;
   const std::vector<EntryInfo> entries_;
   const std::vector<std::vector<uint8_t>> nodes_;    // by entry and node
   const std::vector<std::vector<uint32_t>> before_;  // by entry

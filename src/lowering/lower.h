@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "lowering/slots.h"
 #include "plan/program.h"
+#include "redistribution/lowered_memory.h"
 #include "redistribution/redistributor.h"
 #include "strategy/assignment.h"
 #include "strategy/shared_versions.h"
@@ -19,11 +20,15 @@ struct LowerOptions {
   // (strategy/alternatives.h). Empty: regions state only one alternative.
   std::span<const uint32_t> choice = {};
   Copies copies = Copies::kShared;
+  // lowered_memory(graph), for callers that lower a graph several times; null: lower() derives it.
+  const LoweredMemory* memory = nullptr;
   // The versions that the plan makes for several uses; null: none.
   const SharedVersions* shared = nullptr;
   // Unless null, set to the versions that the program shares between uses, which pairwise prices do
   // not reflect. Only for one entry with shared copies.
   SharedVersions* found = nullptr;
+  // False: the caller runs passes on the program, which verify it.
+  bool verify = true;
   // For tests of single ops: inputs may be partial. Their ports then say "replicated".
   bool allow_partial_inputs = false;
 };

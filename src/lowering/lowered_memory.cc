@@ -53,8 +53,8 @@ void count_copies_for_outputs(const Graph& graph, LoweredMemory& use) {
 }  // namespace
 
 LoweredMemory lowered_memory(const Graph& graph) {
-  const std::vector<Dims> orders = written_orders(graph);
   LoweredMemory use;
+  use.written = written_orders(graph);
   use.copies.resize(graph.num_nodes());
   std::vector<TensorType> lies;  // by result
   lies.reserve(graph.num_results());
@@ -71,8 +71,8 @@ LoweredMemory lowered_memory(const Graph& graph) {
         type = lies[operand() + static_cast<size_t>(graph.attrs(n).get_int(AttrKey::kIndex, 0))];
       else if (results[r] && op_def(op).is_view && op != OpKind::kInput)
         type = viewed(graph, n, r, lies[operand()], use.copies[i]);
-      else if (results[r] && !orders[i].empty() && r < num_ordered_results(op))
-        type = written(type, orders[i]);
+      else if (results[r] && !use.written[i].empty() && r < num_ordered_results(op))
+        type = written(type, use.written[i]);
       use.orders.push_back(MemoryOrder::of(type));
       lies.push_back(std::move(type));
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/stable_sort.h"
+#include "support/buckets.h"
 
 namespace shw {
 namespace {
@@ -102,21 +102,18 @@ SharedVersions shared_versions(const Graph& graph, const Assignment& assignment,
                                const Redistributor& redistributor, std::span<const Slot> slots,
                                const Versions& versions, std::span<const VersionRead> reads) {
   const auto slot = [&](NodeId n) { return slots[n.v].index; };
-  std::vector<VersionRead> by_slot(reads.begin(), reads.end());
-  const auto slot_of = [&](const VersionRead& r) {
-    return slot(graph.operands(r.edge.node)[r.edge.operand]);
-  };
-  sort_stably(by_slot, [&](const auto& a, const auto& b) { return slot_of(a) < slot_of(b); });
-  std::vector<std::vector<NodeId>> choice_points(graph.num_results());
+  std::vector<NodeId> aliases;
   for (uint32_t i = 0; i < graph.num_nodes(); ++i)
-    if (graph.op(NodeId{i}) == OpKind::kAlias) choice_points[slot(NodeId{i})].push_back(NodeId{i});
+    if (graph.op(NodeId{i}) == OpKind::kAlias) aliases.push_back(NodeId{i});
+  const Buckets<NodeId> choice_points(aliases, graph.num_results(), slot);
+  const Buckets<VersionRead> reads_of(reads, graph.num_results(), [&](const VersionRead& r) {
+    return slot(graph.operands(r.edge.node)[r.edge.operand]);
+  });
   SharedVersions out;
-  for (size_t i = 0, end = 0; i < by_slot.size(); i = end) {
-    const uint32_t number = slot_of(by_slot[i]);
-    for (end = i + 1; end < by_slot.size() && slot_of(by_slot[end]) == number;) ++end;
-    Tree(graph, assignment, redistributor, versions.of(number), out)
-        .add(std::span(by_slot).subspan(i, end - i), choice_points[number]);
-  }
+  for (uint32_t number = 0; number < reads_of.size(); ++number)
+    if (!reads_of[number].empty())
+      Tree(graph, assignment, redistributor, versions.of(number), out)
+          .add(reads_of[number], choice_points[number]);
   std::ranges::sort(out.reads, {}, &SharedVersions::Read::edge);
   std::ranges::sort(out.unread);
   return out;

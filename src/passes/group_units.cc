@@ -155,7 +155,7 @@ bool GroupUnits::remove_writer(StorageId s) {
   const auto remove = [&](size_t k) {
     ProgramStep& step = steps[k];
     // Only the first step of a unit waits, and only the last one records.
-    if (!step.waits.empty() && k + 1 < steps.size()) steps[k + 1].waits.swap(step.waits);
+    if (!step.waits.empty() && k + 1 < steps.size()) std::swap(steps[k + 1].waits, step.waits);
     if (step.records != kNoEvent && k > 0) std::swap(steps[k - 1].records, step.records);
     removed.push_back(std::move(step));
     steps.erase(steps.begin() + static_cast<ptrdiff_t>(k));

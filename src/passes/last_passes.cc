@@ -74,7 +74,7 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, P
   if (limit_bytes == INT64_MAX) return run_passes(program, kAll, options, monitor).status();
   options.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
   options.fitting_bytes = packing == Packing::kTight ? limit_bytes : INT64_MAX;
-  SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, options, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, options, monitor, Verify::kLater).status());
   Order other(program);
   SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, options, monitor).status());
   const int64_t with_groups = scratch_bytes(program);

@@ -11,11 +11,11 @@ namespace {
 // `spans`: by step; empty: each step is a span of its own. `counts`: whether a storage is included.
 template <class F>
 std::vector<Life> lives_within(const Program& p, const std::vector<StepSpan>& spans, F counts) {
-  const HappensBefore order(p);
+  const std::vector<uint32_t> after = HappensBefore(p).first_indices_after();
   std::vector<Life> by_storage(p.storages.size());
   for (uint32_t i = 0; i < p.steps.size(); ++i) {
     const StepSpan span = spans.empty() ? StepSpan{i, i} : spans[i];
-    const uint32_t end = order.first_index_after(span.last);
+    const uint32_t end = after[span.last];
     for (const auto* list : {&p.steps[i].inputs, &p.steps[i].outputs})
       for (ValueId v : *list) {
         if (!v.valid()) continue;

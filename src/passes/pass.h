@@ -31,9 +31,13 @@ struct PassReport {
   double seconds = 0;
 };
 
+// kLater: the caller runs more passes on the program, which verify it, or drops it.
+enum class Verify : uint8_t { kNow, kLater };
+
 // Runs the passes in order and verifies the program after the last. INTERNAL: the result is
 // invalid; the message names the passes.
 Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
-                                           const PassOptions& options, Monitor& monitor);
+                                           const PassOptions& options, Monitor& monitor,
+                                           Verify when = Verify::kNow);
 
 }  // namespace shw

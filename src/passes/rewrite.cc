@@ -41,9 +41,10 @@ void remove_values(Program& p) {
   for_each_value(p, [&](ValueId v) { value[v.v] = 1; });
   for (uint32_t i = 0; i < p.values.size(); ++i)
     if (value[i]) storage[p.values[ValueId{i}].storage.v] = 1;
-  number(value);
-  const bool all_storages = number(storage) == p.storages.size();
+  const uint32_t values_left = number(value), storages_left = number(storage);
+  const bool all_storages = storages_left == p.storages.size();
   IndexVec<ValueId, ProgramValue> values;
+  values.reserve(values_left);
   for (uint32_t i = 0; i < p.values.size(); ++i) {
     if (value[i] == kRemoved) continue;
     ProgramValue v = p.values[ValueId{i}];
@@ -51,6 +52,7 @@ void remove_values(Program& p) {
     values.push_back(v);
   }
   IndexVec<StorageId, ProgramStorage> storages;
+  storages.reserve(storages_left);
   for (uint32_t i = 0; i < p.storages.size(); ++i) {
     if (storage[i] == kRemoved) continue;
     ProgramStorage s = p.storages[StorageId{i}];
@@ -70,7 +72,7 @@ void remove_events(Program& p) {
   p.num_events = number(recorded);
   for (ProgramStep& s : p.steps) {
     if (s.records != kNoEvent) s.records = recorded[s.records];
-    std::erase_if(s.waits, [&](uint32_t e) { return recorded[e] == kRemoved; });
+    erase_if(s.waits, [&](uint32_t e) { return recorded[e] == kRemoved; });
     for (uint32_t& e : s.waits) e = recorded[e];
   }
 }

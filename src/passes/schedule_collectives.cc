@@ -112,7 +112,7 @@ class EntryOrders {
   // Whether compute makes a part of a result. The parts hide each other's collectives
   // (split_rows.h).
   static bool is_part(const Program& p, uint32_t step) {
-    const std::vector<ValueId>& made = p.steps[step].outputs;
+    const ValueList& made = p.steps[step].outputs;
     return !runs_on_link(p, p.steps[step]) && made.size() == 1 && made[0].valid() &&
            !is_whole(p, made[0]);
   }

@@ -31,7 +31,7 @@ struct Scheduled {
 
 Status schedule(Scheduled& s, const PassOptions& options, Monitor& monitor) {
   static constexpr const PassDef* kSchedule[] = {&kScheduleCollectives};
-  SHW_RETURN_IF_ERROR(run_passes(s.program, kSchedule, options, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(s.program, kSchedule, options, monitor, Verify::kLater).status());
   s.us = simulated_us(s.program);
   s.peak_bytes = live_peak_bytes(s.program);
   return {};

@@ -401,7 +401,7 @@ Status split_rows_where_faster(Program& program, const FusePrices& prices,
   if (split_rows(split, prices) == 0) return {};
   Program scheduled[] = {program, split};
   for (Program& p : scheduled)
-    SHW_RETURN_IF_ERROR(run_passes(p, kSchedule, options, monitor).status());
+    SHW_RETURN_IF_ERROR(run_passes(p, kSchedule, options, monitor, Verify::kLater).status());
   if (simulated_us(scheduled[1]) < simulated_us(scheduled[0])) program = std::move(split);
   return {};
 }

@@ -13,10 +13,7 @@ class StorageUses {
   explicit StorageUses(const Program& program)
       : p_(program),
         last_read_(program.storages.size(), kNone),
-        last_write_(program.storages.size(), kNone) {
-    ranges_.reserve(program.values.size());
-    for (const ProgramValue& v : program.values) ranges_.push_back(touched_bytes(v));
-  }
+        last_write_(program.storages.size(), kNone) {}
 
   void clear() {
     uses_.clear();
@@ -37,8 +34,11 @@ class StorageUses {
   template <class Use>
   void for_each_before(const ProgramStep& step, Use use) const {
     const auto follow = [&](const std::vector<uint32_t>& last, ValueId v) {
-      for (uint32_t at = last[p_.values[v].storage.v]; at != kNone; at = uses_[at].previous)
-        if (ranges_[uses_[at].value.v].meets(ranges_[v.v])) use(uses_[at].number);
+      uint32_t at = last[p_.values[v].storage.v];
+      if (at == kNone) return;
+      const ByteRange window = touched_bytes(p_.values[v]);
+      for (; at != kNone; at = uses_[at].previous)
+        if (uses_[at].window.meets(window)) use(uses_[at].number);
     };
     for (ValueId v : step.inputs)
       if (v.valid()) follow(last_write_, v);
@@ -50,17 +50,16 @@ class StorageUses {
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Use {
     uint32_t number, previous;
-    ValueId value;
+    ByteRange window;
   };
 
   void add(std::vector<uint32_t>& last, ValueId v, uint32_t number) {
     uint32_t& use = last[p_.values[v].storage.v];
-    uses_.push_back({number, use, v});
+    uses_.push_back({number, use, touched_bytes(p_.values[v])});
     use = static_cast<uint32_t>(uses_.size() - 1);
   }
 
   const Program& p_;
-  std::vector<ByteRange> ranges_;  // by value
   std::vector<Use> uses_;
   std::vector<uint32_t> last_read_, last_write_;  // by storage
 };

@@ -20,7 +20,7 @@ class Synchroniser {
         groups_(groups),
         n_(program.streams.size()),
         collectives_(program),
-        touched_(touched_storages(program)),
+        touched_(simulations.empty() ? std::vector<Touched>() : touched_storages(program)),
         last_reader_(program.storages.size(), kNever),
         needed_(n_),
         known_(n_ * n_),
@@ -221,7 +221,7 @@ class Synchroniser {
   int64_t limit_bytes_ = INT64_MAX;         // of scratch of the entry
   const size_t n_;                          // streams
   StorageUses collectives_;                 // of this entry
-  std::vector<Touched> touched_;            // by storage
+  std::vector<Touched> touched_;            // by storage; empty: no simulations
   std::vector<int64_t> last_reader_;        // by storage: the last collective that reads it
   std::vector<int64_t> needed_;             // what needed_by() returns
   std::vector<int64_t> known_, at_end_;     // clocks: by stream, by step

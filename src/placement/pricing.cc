@@ -310,11 +310,14 @@ uint64_t Pricer::table_hash(NodeId consumer, size_t operand) const {
 
 double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& from,
                                  const Layout& to) {
-  const cost::ValueMeta value = edge_value(graph_, consumer, operand);
-  const double us = routes_ ? by_route(routes_->price(consumer, operand, from, to),
-                                       copy_us(consumer, operand, from))
-                            : cost::redistribute_us(collectives_, roofline_, value.bytes,
-                                                    value.contiguous, from, to, rules_);
+  double us = 0;
+  if (!routes_) {
+    const cost::ValueMeta value = edge_value(graph_, consumer, operand);
+    us = cost::redistribute_us(collectives_, roofline_, value.bytes, value.contiguous, from, to,
+                               rules_);
+  } else if (from != to) {
+    us = by_route(routes_->price(consumer, operand, from, to), copy_us(consumer, operand, from));
+  }
   return weight(consumer) * discounts_.of(consumer, operand).charged(us);
 }
 
@@ -380,8 +383,8 @@ double Pricer::fills_us(NodeId n, uint32_t strategy) const {
 double Pricer::output_copy_us(const TensorType& type, const Layout& layout,
                               const NodeCopies& copies) const {
   const Dims shape = local_shape(type.shape, layout, collectives_.mesh());
-  std::vector<uint8_t> dims = copies.order;
-  std::erase_if(dims, [&](uint8_t d) { return shape[d] == 1; });
+  auto dims = copies.order;
+  erase_if(dims, [&](uint8_t d) { return shape[d] == 1; });
   const bool is_row_major = !copies.order.empty() && std::ranges::is_sorted(dims);
   return is_row_major ? 0 : piece_copy_us(type, layout);
 }

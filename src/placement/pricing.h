@@ -52,12 +52,12 @@ class Pricer {
   // How often each node runs (ops/entries.h): scales its cost and the cost of its incoming edges.
   // Call it before anything is priced; by default everything runs once.
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
-  // Call it before anything is priced. It has an effect only with routes: the reference planner
-  // uses the strides of the graph.
-  void set_memory(LoweredMemory use) {
+  // Call it before anything is priced; `memory` must outlive this. It has an effect only with
+  // routes: the reference planner uses the strides of the graph.
+  void set_memory(const LoweredMemory& memory) {
     if (!routes_) return;
-    routes_->set_memory(std::move(use.orders));
-    copies_ = std::move(use.copies);
+    routes_->set_memory(memory.orders);
+    copies_ = memory.copies;
   }
   // The part of node_costs() for filling the padding of operands before the op reads them. The
   // program fills an operand of several ops once, but here each use pays for it.

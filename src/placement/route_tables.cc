@@ -36,9 +36,13 @@ RouteTables::RouteTables(const Graph& graph, const Strategies& strategies,
 
 RouteTables::TypeKey RouteTables::key_of(NodeId consumer, size_t operand) const {
   const TensorType& type = edge_type(graph_, consumer, operand);
-  return {type.shape, dtype_size(type.dtype),
-          orders_.empty() ? MemoryOrder::of(row_major(type.dtype, type.shape))
-                          : orders_[edge_result(graph_, consumer, operand)]};
+  return {type.shape, dtype_size(type.dtype), order_of(consumer, operand)};
+}
+
+MemoryOrder RouteTables::order_of(NodeId consumer, size_t operand) const {
+  if (!orders_.empty()) return orders_[edge_result(graph_, consumer, operand)];
+  const TensorType& type = edge_type(graph_, consumer, operand);
+  return MemoryOrder::of(row_major(type.dtype, type.shape));
 }
 
 uint64_t RouteTables::table_hash(NodeId consumer, size_t operand) const {
@@ -52,9 +56,10 @@ bool RouteTables::is_dense(NodeId consumer, size_t operand) const {
 double RouteTables::price(NodeId consumer, size_t operand, const Layout& from,
                           const Layout& to) const {
   if (from == to) return 0;
-  const TypeKey key = key_of(consumer, operand);
-  return redistributor_.price(key.order.permuted(key.shape), key.element_bytes,
-                              key.order.permuted(from), key.order.permuted(to));
+  const TensorType& type = edge_type(graph_, consumer, operand);
+  const MemoryOrder order = order_of(consumer, operand);
+  return redistributor_.price(order.permuted(type.shape), dtype_size(type.dtype),
+                              order.permuted(from), order.permuted(to));
 }
 
 void RouteTables::prices(NodeId consumer, size_t operand, std::span<const Layout> from,

@@ -21,9 +21,9 @@ class RouteTables {
   // Graph and strategies must outlive it.
   RouteTables(const Graph& graph, const Strategies& strategies, Redistributor& redistributor);
 
-  // Sets the memory order of values, by result. Call it before anything is priced. By default all
-  // are row-major.
-  void set_memory(std::vector<MemoryOrder> orders) { orders_ = std::move(orders); }
+  // Sets the memory order of values, by result, which must outlive this. Call it before anything is
+  // priced. By default all are row-major.
+  void set_memory(std::span<const MemoryOrder> orders) { orders_ = orders; }
   // Equal for operands that the same table serves.
   uint64_t table_hash(NodeId consumer, size_t operand) const;
   // Whether the operand's value has no gaps in memory, so that it can be sent without a copy.
@@ -62,12 +62,13 @@ class RouteTables {
     std::vector<LayoutListId> from, to;
   };
   TypeKey key_of(NodeId consumer, size_t operand) const;
+  MemoryOrder order_of(NodeId consumer, size_t operand) const;
   void find_types();
   Places places_of(std::span<const LayoutListId> lists, std::vector<Layout>& layouts) const;
 
   const Graph& graph_;
   const Strategies& strategies_;
-  std::vector<MemoryOrder> orders_;  // by result
+  std::span<const MemoryOrder> orders_;  // by result
   Redistributor& redistributor_;
   std::unordered_map<TypeKey, Lists, TypeKeyHash> types_;
   // The table of the current type.

@@ -52,6 +52,8 @@ struct Placed {
   std::shared_ptr<const Assignment> assignment;
   // The program, if the planner has already built it to check a memory limit; null: not built yet.
   std::shared_ptr<const Program> program;
+  // The same before any pass, with copies that all their users share; null: not lowered yet.
+  std::shared_ptr<const Program> lowered;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
   // The versions that several uses share, in the layouts of the placement. Their variables follow
@@ -59,7 +61,7 @@ struct Placed {
   std::shared_ptr<const SharedVersions> shared;
   std::vector<NodeCost> costs;  // by node
   NodeCost total;
-  double seconds = 0;  // wall clock of the solve, if measured
+  double seconds = 0;  // wall clock of the search for it, if measured
   solver::SolveStats stats;
   std::vector<solver::BudgetPrice> prices;  // of the problem's budgets
   MemoryUse memory;

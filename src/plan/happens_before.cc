@@ -1,6 +1,7 @@
 #include "plan/happens_before.h"
 
 #include <algorithm>
+#include <span>
 
 namespace shw {
 
@@ -14,38 +15,48 @@ HappensBefore::HappensBefore(const Program& program)
   for (const ProgramEntry& e : program.entries)
     if (e.first_step < n) begins[e.first_step] = 1;
 
-  using Clock = std::vector<uint32_t>;
-  std::vector<Clock> now(num_streams_, Clock(num_streams_));  // what a stream's next step knows
-  std::vector<Clock> at_event(program.num_events);
+  // What the next step of each stream knows, and what each event tells: a clock of all streams.
+  std::vector<uint32_t> now(num_streams_ * num_streams_),
+      at_event(program.num_events * num_streams_);
+  const auto clock_of = [&](std::vector<uint32_t>& clocks, size_t i) {
+    return std::span(clocks).subspan(i * num_streams_, num_streams_);
+  };
   for (uint32_t i = 0; i < n; ++i) {
     const ProgramStep& step = program.steps[i];
     if (begins[i])
-      for (Clock& c : now)
-        for (size_t t = 0; t < num_streams_; ++t) c[t] = static_cast<uint32_t>(steps_of_[t].size());
-    Clock& clock = now[step.stream];
+      for (size_t s = 0; s < num_streams_; ++s)
+        for (size_t t = 0; t < num_streams_; ++t)
+          clock_of(now, s)[t] = static_cast<uint32_t>(steps_of_[t].size());
+    const auto clock = clock_of(now, step.stream);
     for (uint32_t e : step.waits)
-      for (size_t t = 0; t < at_event[e].size(); ++t) clock[t] = std::max(clock[t], at_event[e][t]);
+      for (size_t t = 0; t < num_streams_; ++t)
+        clock[t] = std::max(clock[t], clock_of(at_event, e)[t]);
     std::ranges::copy(clock, over_.begin() + static_cast<std::ptrdiff_t>(i * num_streams_));
     ordinal_[i] = static_cast<uint32_t>(steps_of_[step.stream].size());
     stream_[i] = step.stream;
     steps_of_[step.stream].push_back(i);
     ++clock[step.stream];
-    if (step.records != kNoEvent) at_event[step.records] = clock;
+    if (step.records != kNoEvent)
+      std::ranges::copy(clock, clock_of(at_event, step.records).begin());
   }
 }
 
-uint32_t HappensBefore::first_index_after(uint32_t step) const {
-  uint32_t last = step;  // the last step that is not known to begin later
-  for (size_t t = 0; t < num_streams_; ++t) {
-    if (t == stream_[step]) continue;
-    const std::vector<uint32_t>& others = steps_of_[t];
-    // The knowledge of a stream only grows, so the steps that begin after `step` are a suffix of
-    // the stream.
-    const auto known = std::partition_point(others.begin(), others.end(),
-                                            [&](uint32_t o) { return !before(step, o); });
-    if (known != others.begin()) last = std::max(last, *(known - 1));
-  }
-  return last + 1;
+std::vector<uint32_t> HappensBefore::first_indices_after() const {
+  std::vector<uint32_t> after(stream_.size());
+  for (uint32_t i = 0; i < after.size(); ++i) after[i] = i + 1;
+  for (size_t s = 0; s < num_streams_; ++s)
+    for (size_t t = 0; t < num_streams_; ++t) {
+      if (t == s) continue;
+      // The knowledge of a stream only grows, and its later steps are over later. So the steps of
+      // `t` that are not known to begin after a step of `s` are a prefix that grows with the step.
+      const std::vector<uint32_t>& others = steps_of_[t];
+      size_t known = 0;
+      for (const uint32_t step : steps_of_[s]) {
+        while (known < others.size() && !before(step, others[known])) ++known;
+        if (known > 0) after[step] = std::max(after[step], others[known - 1] + 1);
+      }
+    }
+  return after;
 }
 
 }  // namespace shw

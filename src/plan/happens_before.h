@@ -23,9 +23,9 @@ class HappensBefore {
   bool before(uint32_t first, uint32_t second) const {
     return ordinal_[first] < over_[second * num_streams_ + stream_[first]];
   }
-  // The smallest index such that all steps from it on, of all streams, begin after `step` is over;
-  // the number of steps if there is none.
-  uint32_t first_index_after(uint32_t step) const;
+  // By step: the smallest index such that all steps from it on, of all streams, begin after the
+  // step is over; the number of steps if there is none.
+  std::vector<uint32_t> first_indices_after() const;
 
  private:
   const size_t num_streams_;

@@ -142,16 +142,17 @@ class Writer {
   }
 
   // Empty vectors are omitted.
-  template <class I>
-  Offset<flatbuffers::Vector<uint32_t>> ids(const std::vector<I>& list) {
+  template <class Ids>
+  Offset<flatbuffers::Vector<uint32_t>> ids(const Ids& list) {
     if (list.empty()) return {};
     scratch_.clear();
-    for (I v : list) scratch_.push_back(v.v);
+    for (const auto v : list) scratch_.push_back(v.v);
     return fbb_.CreateVector(scratch_);
   }
-  template <class T>
-  Offset<flatbuffers::Vector<T>> numbers(const std::vector<T>& list) {
-    return list.empty() ? Offset<flatbuffers::Vector<T>>() : fbb_.CreateVector(list);
+  template <class Numbers, class T = typename Numbers::value_type>
+  Offset<flatbuffers::Vector<T>> numbers(const Numbers& list) {
+    return list.empty() ? Offset<flatbuffers::Vector<T>>()
+                        : fbb_.CreateVector(list.data(), list.size());
   }
 
   Offset<fb::PlanStep> step(const ProgramStep& s) {

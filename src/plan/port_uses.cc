@@ -4,7 +4,7 @@
 
 namespace shw {
 
-bool touches(const Program& p, const std::vector<ValueId>& values, PortRole role) {
+bool touches(const Program& p, std::span<const ValueId> values, PortRole role) {
   const StorageKind kind = is_input(role) ? StorageKind::kInput : StorageKind::kOutput;
   return std::ranges::any_of(values, [&](ValueId v) {
     if (!p.lies_in(v, kind)) return false;

@@ -5,6 +5,6 @@
 namespace shw {
 
 // `values`: the operands or the results of a step.
-bool touches(const Program& program, const std::vector<ValueId>& values, PortRole role);
+bool touches(const Program& program, std::span<const ValueId> values, PortRole role);
 
 }  // namespace shw

@@ -36,7 +36,7 @@ std::string value_text(const Program& p, ValueId id) {
   return text;
 }
 
-std::string list_text(const Program& p, const std::vector<ValueId>& values) {
+std::string list_text(const Program& p, std::span<const ValueId> values) {
   std::string text;
   for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + value_text(p, values[i]);
   return text;
@@ -153,7 +153,7 @@ std::string fused_group_text(const Program& program, const FusedGroup& group) {
   return text;
 }
 
-int64_t type_bytes(const Program& program, const std::vector<ValueId>& values) {
+int64_t type_bytes(const Program& program, std::span<const ValueId> values) {
   int64_t bytes = 0;
   for (ValueId v : values)
     if (v.valid()) bytes += program.values[v].type.bytes();

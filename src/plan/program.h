@@ -11,11 +11,13 @@
 // the events it waits for, and may record one event.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sharding/layout.h"
 #include "support/index.h"
+#include "support/small_vec.h"
 #include "tensor/attrs.h"
 #include "tensor/symbols.h"
 #include "tensor/tensor_type.h"
@@ -140,15 +142,16 @@ inline constexpr uint32_t kNoStep = UINT32_MAX;
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
 inline constexpr uint32_t kNotInPlace = UINT32_MAX;
 
+using ValueList = SmallVec<ValueId, 4>;
 struct ProgramStep {
   std::string kernel;  // of the runtime: an op's name, "local_slice", or the collective's name; see
                        // runtime/cpu/README.md
-  std::vector<ValueId> inputs;   // invalid: an optional operand that is absent
-  std::vector<ValueId> outputs;  // invalid: a result that is not used
+  ValueList inputs;    // invalid: an optional operand that is absent
+  ValueList outputs;   // invalid: a result that is not used
   Attrs attrs;
   Collective collective;  // kind kNone: a compute step
   StreamNumber stream = kComputeStream;
-  std::vector<uint32_t> waits;  // events that must have been recorded
+  SmallVec<uint32_t, 4> waits;  // events that must have been recorded
   uint32_t records = kNoEvent;  // event that becomes ready when the step is done
   uint32_t node = UINT32_MAX;   // of the caller's graph, before rewrites, that it computes
   uint8_t phase = 0;            // Phase
@@ -285,7 +288,7 @@ void drop_fused_groups(Program& program);
 // A copy of scratch to host memory, or back. Such a step has one operand and one result.
 enum class HostCopy : uint8_t { kNone = 0, kToHost = 1, kFromHost = 2 };
 inline HostCopy host_copy(const Program& program, const ProgramStep& step) {
-  const auto lies_there = [&](const std::vector<ValueId>& values) {
+  const auto lies_there = [&](std::span<const ValueId> values) {
     return values.size() == 1 && program.lies_in_host(values[0]);
   };
   if (lies_there(step.outputs)) return HostCopy::kToHost;
@@ -328,7 +331,7 @@ inline int64_t padded_bytes(const Program& program, int64_t bytes) {
   return (bytes + program.alignment - 1) / program.alignment * program.alignment;
 }
 // The bytes of a step's operands or results, without absent ones.
-int64_t type_bytes(const Program& program, const std::vector<ValueId>& values);
+int64_t type_bytes(const Program& program, std::span<const ValueId> values);
 // Scratch of one rank and one session. The storages of groups (`group_bytes`) need additional
 // memory if the steps of groups run one by one: on a device without a kernel for them, or at the
 // caller's request.

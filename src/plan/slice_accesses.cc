@@ -62,7 +62,7 @@ void add_accesses(const Program& program, uint32_t step, const SlicedStep* slice
                   SliceAccesses& accesses) {
   const ProgramStep& s = program.steps[step];
   for (const bool writes : {false, true}) {
-    const std::vector<ValueId>& values = writes ? s.outputs : s.inputs;
+    const ValueList& values = writes ? s.outputs : s.inputs;
     for (size_t i = 0; i < values.size(); ++i) {
       if (!values[i].valid()) continue;
       const ProgramValue& v = program.values[values[i]];

@@ -102,7 +102,7 @@ int64_t count_from_end(Attrs& attrs, int64_t rank) {
   return first;
 }
 
-bool cut_operands(const Program& program, const std::vector<ValueId>& values, const Dims* shape,
+bool cut_operands(const Program& program, std::span<const ValueId> values, const Dims* shape,
                   int64_t first_dim, const SliceLoops& loops, std::vector<Slice>& slices) {
   for (const ValueId value : values) {
     slices.emplace_back();

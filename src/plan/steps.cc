@@ -16,7 +16,7 @@ void write_names(JsonWriter& j, const Program& p, std::string_view key,
 }
 
 void write_types(JsonWriter& j, const Program& p, std::string_view key,
-                 const std::vector<ValueId>& values) {
+                 std::span<const ValueId> values) {
   j.key(key).begin_array();
   for (ValueId v : values) j.value(v.valid() ? to_string(p.values[v].type) : "none");
   j.end_array();

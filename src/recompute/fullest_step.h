@@ -36,7 +36,7 @@ inline int64_t padded_bytes(const Program& program, StorageId s) {
 }
 
 template <class F>
-void for_storages(const Program& program, const std::vector<ValueId>& values, F f) {
+void for_storages(const Program& program, std::span<const ValueId> values, F f) {
   for (ValueId v : values)
     if (v.valid()) f(program.values[v].storage);
 }

@@ -1,6 +1,7 @@
 #include "redistribution/memory_order.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "support/stable_sort.h"
@@ -11,8 +12,9 @@ MemoryOrder MemoryOrder::of(const TensorType& piece) {
   MemoryOrder order;
   order.dim_at.resize(piece.shape.size());
   std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
-  sort_stably(order.dim_at,
-              [&](uint8_t a, uint8_t b) { return piece.strides[a] > piece.strides[b]; });
+  if (!std::ranges::is_sorted(piece.strides, std::greater()))
+    sort_stably(order.dim_at,
+                [&](uint8_t a, uint8_t b) { return piece.strides[a] > piece.strides[b]; });
   order.dense = order.fits(piece);
   if (!order.dense) std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
   return order;

@@ -2,16 +2,16 @@
 // these coordinates a permuted tensor is row-major, so it can be sent without a copy.
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include "sharding/layout.h"
+#include "support/small_vec.h"
 #include "tensor/tensor_type.h"
 
 namespace shw {
 
 struct MemoryOrder {
-  std::vector<uint8_t> dim_at{};  // dim_at[i]: the tensor dim with the i-th largest stride
-  bool dense = false;             // row-major in that order; else dim_at is ascending
+  SmallVec<uint8_t, kMaxRank> dim_at{};  // dim_at[i]: the tensor dim with the i-th largest stride
+  bool dense = false;                    // row-major in that order; else dim_at is ascending
 
   static MemoryOrder of(const TensorType& piece);
   // Whether a piece has this order. Dims of size 1 may be anywhere.

@@ -101,7 +101,7 @@ class Merger {
   NodeId first_equal(NodeId n) {
     if (const NodeId from = first_of_views(n); from != n) return from;
     if (g_.op(n) == OpKind::kPermute) return first_permute(n);
-    const std::vector<NodeId> operands = next_.mapped(g_.operands(n));
+    const auto operands = next_.mapped(g_.operands(n));
     uint64_t hash = hash_combine(static_cast<uint64_t>(g_.op(n)), hash_of(g_.attrs(n)));
     for (NodeId o : operands) hash = hash_combine(hash, o.v);
     const auto [first, end] = by_hash_.equal_range(hash);
@@ -111,7 +111,7 @@ class Merger {
     return n;
   }
 
-  bool same(NodeId a, NodeId b, const std::vector<NodeId>& operands_of_b) const {
+  bool same(NodeId a, NodeId b, std::span<const NodeId> operands_of_b) const {
     return g_.op(a) == g_.op(b) && g_.attrs(a) == g_.attrs(b) &&
            std::ranges::equal(g_.results(a), g_.results(b)) &&
            next_.mapped(g_.operands(a)) == operands_of_b;

@@ -42,8 +42,8 @@ struct RewriteOptions {
   bool merge_equal = false;    // equal_nodes
 };
 
-// Runs all passes in order, and verifies the graph after each pass that changes something.
-// INTERNAL: a pass produced an invalid graph (a bug of ours, not the caller's). CANCELLED:
+// Runs all passes in order, and verifies the graph after the last if one changed something.
+// INTERNAL: they produced an invalid graph (a bug of ours, not the caller's). CANCELLED:
 // requested through `monitor`.
 Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options = {},
                            std::vector<PassStats>* stats = nullptr,

@@ -21,8 +21,7 @@ void Rebuilder::copy_node(NodeId old, std::span<const NodeId> operands) {
   map_[old] = input >= 0
                   ? to_.add_input(from_.name(old), from_.type(old),
                                   from_.inputs()[static_cast<size_t>(input)], from_.meta(old))
-                  : to_.add_node(from_.op(old), from_.name(old), operands, from_.attrs(old),
-                                 from_.results(old), from_.is_tuple(old), from_.meta(old));
+                  : to_.add_copy(from_, old, operands);
   to_.set_origin(map_[old], from_.origin(old));
 }
 
@@ -38,8 +37,8 @@ NodeId Rebuilder::copy(NodeId old, std::span<const NodeId> operands) {
   return map_[old];
 }
 
-std::vector<NodeId> Rebuilder::mapped(std::span<const NodeId> old) const {
-  std::vector<NodeId> list;
+SmallVec<NodeId, 6> Rebuilder::mapped(std::span<const NodeId> old) const {
+  SmallVec<NodeId, 6> list;
   list.reserve(old.size());
   for (NodeId n : old) list.push_back(mapped(n));
   return list;
@@ -75,12 +74,16 @@ Graph Rebuilder::finish() {
 }
 
 std::string Namer::fresh(const std::string& base) {
-  if (taken_.empty())
+  if (taken_.empty()) {
+    taken_.reserve(2 * graph_.num_nodes());
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) taken_.insert(graph_.name(NodeId{i}));
+  }
   for (int& next = next_[base];;) {
     std::string name = next == 0 ? base : base + "_" + std::to_string(next);
     ++next;
-    if (taken_.insert(name).second) return name;
+    if (taken_.contains(name)) continue;
+    taken_.insert(given_.emplace_back(name));
+    return name;
   }
 }
 

@@ -2,6 +2,7 @@
 // from old to new values. Most passes change nothing in most graphs, so no node is copied until
 // something differs.
 #pragma once
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "support/small_vec.h"
 
 namespace shw {
 
@@ -32,7 +34,7 @@ class Rebuilder {
     map_[old] = to;
   }
   NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
-  std::vector<NodeId> mapped(std::span<const NodeId> old) const;
+  SmallVec<NodeId, 6> mapped(std::span<const NodeId> old) const;
 
   // Copies the outputs and returns the graph. The graph is empty if nothing differs: all nodes were
   // copied, in order and with their operands, and nothing else happened.
@@ -61,7 +63,8 @@ class Namer {
 
  private:
   const Graph& graph_;
-  std::unordered_set<std::string> taken_;
+  std::deque<std::string> given_;
+  std::unordered_set<std::string_view> taken_;  // by a node of the graph, or given
   std::unordered_map<std::string, int> next_;
 };
 

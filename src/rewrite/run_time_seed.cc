@@ -57,7 +57,7 @@ Graph with_seed(const Graph& g, NodeId first_user) {
       next.copy(n);
       continue;
     }
-    std::vector<NodeId> operands = next.mapped(g.operands(n));
+    auto operands = next.mapped(g.operands(n));
     operands.resize(operands_before_seed(op_def(g.op(n))));
     operands.push_back(seed);
     next.copy(n, operands);

@@ -119,7 +119,7 @@ struct StepKernels::Prepare {
     return {};
   }
   static std::vector<ValueId> operands_of_step(const ProgramStep& step) {
-    std::vector<ValueId> operands = step.inputs;
+    std::vector<ValueId> operands(step.inputs.begin(), step.inputs.end());
     operands.insert(operands.end(), step.outputs.begin(), step.outputs.end());
     return operands;
   }

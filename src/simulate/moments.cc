@@ -6,35 +6,21 @@ namespace shw {
 
 StorageMoments::StorageMoments(const Program& program, const ProgramEntry& entry)
     : p_(program), whole_(program.storages.size()), parts_of_(program.storages.size(), kNone) {
-  std::vector<ByteRange> written(program.storages.size());
+  std::vector<ValueId> written(program.storages.size());
   for (uint32_t i = entry.first_step; i < entry.first_step + entry.num_steps; ++i)
     for (ValueId v : program.steps[i].outputs)
       if (v.valid()) note(v, written[program.values[v].storage.v]);
 }
 
 // A storage has parts if steps write more than one window of it.
-void StorageMoments::note(ValueId v, ByteRange& written) {
-  const ByteRange range = touched_bytes(p_.values[v]);
+void StorageMoments::note(ValueId v, ValueId& written) {
   uint32_t& parts = parts_of_[p_.values[v].storage.v];
-  if (written.empty()) {
-    written = range;
-  } else if (range != written && parts == kNone) {
+  if (!written.valid()) {
+    written = v;
+  } else if (parts == kNone && touched_bytes(p_.values[v]) != touched_bytes(p_.values[written])) {
     parts = static_cast<uint32_t>(parts_.size());
     parts_.emplace_back();
   }
-}
-
-UseMoments StorageMoments::before_part(ValueId v) const {
-  const ByteRange range = touched_bytes(p_.values[v]);
-  UseMoments latest;
-  for (const Part& part : parts_[parts_of_[p_.values[v].storage.v]]) {
-    if (!part.range.meets(range)) continue;
-    latest.written.not_before(part.moments.written);
-    latest.read.not_before(part.moments.read);
-    latest.chain_written.not_before(part.moments.chain_written);
-    latest.chain_read.not_before(part.moments.chain_read);
-  }
-  return latest;
 }
 
 UseMoments& StorageMoments::of_part(ValueId v) {

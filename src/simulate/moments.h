@@ -29,10 +29,14 @@ class StorageMoments {
  public:
   StorageMoments(const Program& program, const ProgramEntry& entry);
 
-  // The latest moments among all windows that share bytes with the value's window.
-  UseMoments before(ValueId v) const {
+  // Calls `moments` for each window that shares bytes with the value's window.
+  template <class Moments>
+  void for_each_before(ValueId v, Moments moments) const {
     const uint32_t storage = p_.values[v].storage.v;
-    return parts_of_[storage] == kNone ? whole_[storage] : before_part(v);
+    if (parts_of_[storage] == kNone) return moments(whole_[storage]);
+    const ByteRange range = touched_bytes(p_.values[v]);
+    for (const Part& part : parts_[parts_of_[storage]])
+      if (part.range.meets(range)) moments(part.moments);
   }
   // The moments of the value's own window. The reference is valid until the next call.
   UseMoments& of(ValueId v) {
@@ -47,8 +51,7 @@ class StorageMoments {
     UseMoments moments;
   };
 
-  void note(ValueId v, ByteRange& written);
-  UseMoments before_part(ValueId v) const;
+  void note(ValueId v, ValueId& written);
   UseMoments& of_part(ValueId v);
 
   const Program& p_;

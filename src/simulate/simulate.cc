@@ -66,10 +66,13 @@ class Run {
     if (blocks_compute || on_link) start.not_before(free_[0]);
     for (uint32_t e : step.waits) known_[stream].not_before(events_[e]);
     start.not_before(known_[stream]);
-    for (ValueId v : step.inputs)
-      if (v.valid()) start.not_before(moments_.before(v).written);
-    for (ValueId v : step.outputs)
-      if (v.valid()) start.not_before(moments_.before(v).read);
+    const auto after = [&](const ValueList& values, Moment UseMoments::*use) {
+      for (ValueId v : values)
+        if (v.valid())
+          moments_.for_each_before(v, [&](const UseMoments& m) { start.not_before(m.*use); });
+    };
+    after(step.inputs, &UseMoments::written);
+    after(step.outputs, &UseMoments::read);
     launched_us_ += o_.launch_us;
     start.not_before({launched_us_, kNoStep});
 
@@ -98,10 +101,13 @@ class Run {
   void extend_chain(uint32_t i) {
     const ProgramStep& step = p_.steps[i];
     Moment before;
-    for (ValueId v : step.inputs)
-      if (v.valid()) before.not_before(moments_.before(v).chain_written);
-    for (ValueId v : step.outputs)
-      if (v.valid()) before.not_before(moments_.before(v).chain_read);
+    const auto after = [&](const ValueList& values, Moment UseMoments::*use) {
+      for (ValueId v : values)
+        if (v.valid())
+          moments_.for_each_before(v, [&](const UseMoments& m) { before.not_before(m.*use); });
+    };
+    after(step.inputs, &UseMoments::chain_written);
+    after(step.outputs, &UseMoments::chain_read);
     chain_before_[local(i)] = before.step;
     const Moment end{before.us + duration(i), i};
     for (ValueId v : step.inputs)
@@ -114,7 +120,7 @@ class Run {
   static bool is_link(QueueKind kind) {
     return kind == QueueKind::kToHost || kind == QueueKind::kFromHost;
   }
-  bool in_host(const std::vector<ValueId>& values) const {
+  bool in_host(std::span<const ValueId> values) const {
     return std::ranges::any_of(
         values, [&](ValueId v) { return v.valid() && o_.in_host[p_.values[v].storage.v] != 0; });
   }

@@ -109,7 +109,7 @@ class Retyping {
     const auto moves =
         std::to_array<std::string_view>({"clone", "to_copy", "convert_element_type", "dtype_cast",
                                          "local_slice", "extend", "add", "sub", "neg"});
-    const auto every = [&](const std::vector<ValueId>& list) {
+    const auto every = [&](std::span<const ValueId> list) {
       return std::ranges::all_of(list, [&](ValueId v) { return !v.valid() || was_complex(v); });
     };
     const bool all_complex = every(step.inputs) && every(step.outputs);

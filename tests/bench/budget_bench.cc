@@ -135,7 +135,7 @@ int64_t host_limit_bytes = 0;
 Status ask(const Question& q) {
   SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(q.graph));
   for (uint32_t n = 0; n < graph.num_nodes(); ++n)
-    graph.meta(NodeId{n}).recompute = Recompute::kUnset;
+    graph.set_recompute(NodeId{n}, Recompute::kUnset);
   const std::vector<uint8_t> bytes = write_graph(graph);
   CompileOptions options;
   options.mesh = q.mesh;

@@ -15,7 +15,7 @@ struct Operands {
   const ProgramStep& step;
   const TensorType* in(size_t i) const { return type(step.inputs, i); }
   const TensorType* out(size_t i) const { return type(step.outputs, i); }
-  const TensorType* type(const std::vector<ValueId>& ids, size_t i) const {
+  const TensorType* type(std::span<const ValueId> ids, size_t i) const {
     return i < ids.size() && ids[i].valid() ? &program.values[ids[i]].type : nullptr;
   }
 };

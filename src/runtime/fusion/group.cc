@@ -61,7 +61,7 @@ std::vector<Temporary> place(const Program& program, const SliceAccesses& access
   return temporaries;
 }
 
-void add_operands(const Program& program, const std::vector<ValueId>& values,
+void add_operands(const Program& program, std::span<const ValueId> values,
                   const std::vector<Slice>& slices, SliceAccesses::const_iterator& access,
                   const std::vector<Temporary>& temporaries, FusedStep& member) {
   for (size_t i = 0; i < values.size(); ++i) {

@@ -14,8 +14,7 @@ int64_t node_of(const ProgramStep& step) {
   return step.node == UINT32_MAX ? -1 : int64_t{step.node};
 }
 
-std::vector<const TensorType*> types_of(const Program& program,
-                                        const std::vector<ValueId>& operands) {
+std::vector<const TensorType*> types_of(const Program& program, std::span<const ValueId> operands) {
   std::vector<const TensorType*> types;
   for (const ValueId v : operands) types.push_back(v.valid() ? &program.values[v].type : nullptr);
   return types;

@@ -32,7 +32,6 @@ class GroupSteps {
 int64_t node_of(const ProgramStep& step);
 
 // The types of a step's operands; null: absent.
-std::vector<const TensorType*> types_of(const Program& program,
-                                        const std::vector<ValueId>& operands);
+std::vector<const TensorType*> types_of(const Program& program, std::span<const ValueId> operands);
 
 }  // namespace shw::runtime

@@ -32,7 +32,7 @@ class Limited : public ::testing::TestWithParam<LimitedCase> {
     auto graph = load_graph(testing::test_graph(GetParam().graph));
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     for (uint32_t n = 0; n < graph->num_nodes(); ++n)
-      graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+      graph->set_recompute(NodeId{n}, Recompute::kUnset);
     bytes_ = write_graph(*graph);
   }
   Result<Compiled> plan(int64_t limit_bytes, int64_t fuse_bytes = 0) const {
@@ -127,7 +127,7 @@ TEST(NamedLimit, IsOfTheChoiceThatCanHoldTheLeast) {
   auto graph = bench::deeper_model(*two, 4, {});
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
-    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+    graph->set_recompute(NodeId{n}, Recompute::kUnset);
   const std::vector<uint8_t> bytes = write_graph(*graph);
   CompileOptions options{.mesh = "dp=2,tp=4", .keep_graph = false};
   options.recompute = *recompute_policy("auto");
@@ -151,7 +151,7 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
   auto graph = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
-    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+    graph->set_recompute(NodeId{n}, Recompute::kUnset);
   const std::vector<uint8_t> bytes = write_graph(*graph);
   for (const bool free_layouts : {true, false}) {
     SCOPED_TRACE(free_layouts);
@@ -235,7 +235,7 @@ TEST(LimitsOfManySteps, CornersBehindTheFirstChoiceThatFitsAreTried) {
   auto graph = load_graph(testing::test_graph("examples/llama8b_L32_8x8_einsum"));
   ASSERT_TRUE(graph.ok());
   for (uint32_t n = 0; n < graph->num_nodes(); ++n)
-    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+    graph->set_recompute(NodeId{n}, Recompute::kUnset);
   CompileOptions options{.mesh = "dp=8,tp=8", .keep_graph = false};
   options.input_layout = "S(0)R";
   options.output_layout = "S(0)S(2)";

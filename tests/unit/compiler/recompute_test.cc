@@ -65,7 +65,7 @@ TEST_P(Recomputed, KeepsNoMoreThanTheReference) {
   auto graph = load_graph(testing::test_graph("examples/llama8b_L2_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes() && !GetParam().tagged; ++n)
-    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+    graph->set_recompute(NodeId{n}, Recompute::kUnset);
   CompileOptions options;
   options.mesh = "dp=8,tp=8";
   options.input_layout = "S(0)R";
@@ -164,7 +164,7 @@ TEST_P(On128Ranks, NoMoreIsKeptAndLiveThanInTheReference) {
   auto graph = load_graph(testing::test_graph("examples/llama8b_L32_8x8_einsum"));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   for (uint32_t n = 0; n < graph->num_nodes() && !GetParam().tagged; ++n)
-    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+    graph->set_recompute(NodeId{n}, Recompute::kUnset);
   CompileOptions options{.mesh = "dp=16,tp=8", .keep_graph = false};
   options.input_layout = "S(0)R";
   options.output_layout = "S(0)S(2)";
@@ -202,7 +202,7 @@ class RecomputedProducts : public ::testing::TestWithParam<PyTorchCase> {
     auto graph = load_graph(testing::test_graph(GetParam().graph));
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     for (uint32_t n = 0; n < graph->num_nodes(); ++n)
-      graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+      graph->set_recompute(NodeId{n}, Recompute::kUnset);
     return GetParam().sequences == 16 ? *std::move(graph)
                                       : testing::with_sequences(*graph, GetParam().sequences);
   }

@@ -536,8 +536,8 @@ TEST(HappensBefore, KnowsStreamsAndEvents) {
   EXPECT_TRUE(order.before(2, 3));  // by its event
   EXPECT_TRUE(order.before(1, 3));  // through the step before it
   EXPECT_FALSE(order.before(3, 2));
-  EXPECT_EQ(order.first_index_after(0), 1u);
-  EXPECT_EQ(order.first_index_after(3), 4u);
+  EXPECT_EQ(order.first_indices_after()[0], 1u);
+  EXPECT_EQ(order.first_indices_after()[3], 4u);
 }
 
 TEST(Program, CommunicatorsShareTheLastStreamOnceThereAreMany) {
