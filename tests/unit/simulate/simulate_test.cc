@@ -448,7 +448,7 @@ TEST_P(SimulateRandomly, LiveBytesAreThoseOfTheDefinition) {
   const Program& p = random.s.p;
   const LiveCurves c = live_curves(p, p.entries[0]);
   const auto touches = [&](uint32_t i, StorageId s) {
-    const auto in = [&](const std::vector<ValueId>& list) {
+    const auto in = [&](std::span<const ValueId> list) {
       return std::ranges::any_of(list, [&](ValueId v) { return p.values[v].storage == s; });
     };
     return in(p.steps[i].inputs) || in(p.steps[i].outputs);
