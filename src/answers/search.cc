@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "compiler/fastest.h"
+#include "compiler/programs.h"
 #include "plan/report.h"
 #include "simulate/simulate.h"
 #include "support/parallel.h"
@@ -72,6 +73,11 @@ class Searcher {
   }
 
   Status run(const Threads& threads) {
+    Monitor monitor;
+    monitor.cancel = monitor_.cancel;
+    CompileOptions options = options_;
+    options.keep_graph = false;
+    SHW_ASSIGN_OR_RETURN(rewritten_, RewrittenGraph::read(graph_, options, monitor));
     threads_ = std::min<size_t>(threads.count(), meshes_.size());
     run_on_threads({static_cast<uint32_t>(threads_), threads.executor}, [this] { work(); });
     return failure_;
@@ -117,7 +123,7 @@ class Searcher {
     for (auto* ports : {&options.inputs, &options.outputs})
       for (auto& [name, layout] : *ports) layout = filled_up(layout, rank);
     const auto start = std::chrono::steady_clock::now();
-    const auto model = PreparedModel::create(graph_, options, monitor);
+    const auto model = PreparedModel::create(rewritten_, options, monitor);
     for (MeshCandidate& c : candidates) {
       options.input_layout = c.input_layout;
       options.solver.deadline = deadline.after_share(
@@ -145,17 +151,21 @@ class Searcher {
     // the time.
     SHW_ASSIGN_OR_RETURN(const Placed placed,
                          answer(question.sharing_as(nullptr), options.solver, watched));
-    SHW_ASSIGN_OR_RETURN(const Compiled compiled, finish(model, options, placed, monitor));
-    const PlanSummary& s = compiled.plan.summary;
-    c.objective_us = s.objective_us;
-    c.bound_us = s.bound_us;
-    c.compute_us = s.compute_us;
-    c.comm_us = s.comm_us;
-    c.proven = s.proven;
-    c.program_us = program_cost(compiled.plan.program).us;
-    c.step_us = simulated_us(compiled.plan.program);
-    c.memory_peak_bytes = s.memory_peak_bytes;
-    c.batch = batch_dims(compiled.plan.program);
+    std::shared_ptr<const Program> program = placed.program;
+    if (program == nullptr) {
+      Monitor timed = improving_until(options.solver.deadline, monitor);
+      SHW_ASSIGN_OR_RETURN(Program built, program_of(model, placed, timed));
+      program = std::make_shared<const Program>(std::move(built));
+    }
+    c.objective_us = placed.objective_us;
+    c.bound_us = placed.bound_us;
+    c.compute_us = placed.total.compute_us;
+    c.comm_us = placed.total.comm_us;
+    c.proven = placed.proven;
+    c.program_us = program_cost(*program).us;
+    c.step_us = simulated_us(*program);
+    c.memory_peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
+    c.batch = batch_dims(*program);
     return {};
   }
 
@@ -190,6 +200,7 @@ class Searcher {
   }
 
   std::span<const uint8_t> graph_;
+  std::shared_ptr<const RewrittenGraph> rewritten_;  // for all meshes
   const CompileOptions& options_;
   const size_t best_;  // number of plans wanted; 0: all
   Monitor& monitor_;   // the caller's; used under the lock

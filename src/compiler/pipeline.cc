@@ -14,9 +14,13 @@ Result<Solved> solve_once(std::span<const uint8_t> graph_bytes, const CompileOpt
                           Monitor& monitor) {
   // If no placement is found with pruned strategies, a second model without pruning finds out which
   // constraints contradict each other.
+  std::shared_ptr<const RewrittenGraph> graph;
   for (const auto use : {PreparedModel::Use::kOnce, PreparedModel::Use::kAnyNumber}) {
     SHW_ASSIGN_OR_RETURN(std::unique_ptr<const PreparedModel> model,
-                         PreparedModel::create(graph_bytes, options, monitor, use));
+                         graph == nullptr
+                             ? PreparedModel::create(graph_bytes, options, monitor, use)
+                             : PreparedModel::create(graph, options, monitor, use));
+    graph = model->rewritten();
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                          ConstrainedModel::create(*model, options, monitor));
     auto placed = model->is_pruned() ? try_answer(question, options.solver, monitor)

@@ -6,15 +6,9 @@
 
 #include "compiler/stated_constraints.h"
 #include "cost/hardware_description.h"
-#include "graph/reader.h"
-#include "graph/text.h"
-#include "graph/writer.h"
-#include "lowering/lowered_memory.h"
 #include "ops/entries.h"
 #include "ops/op_def.h"
 #include "placement/share_versions.h"
-#include "rewrite/pass.h"
-#include "rewrite/verify.h"
 
 namespace shw {
 namespace {
@@ -54,27 +48,49 @@ Status check_host_memory(const CompileOptions& options, const cost::Hardware& ha
   return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
-    std::span<const uint8_t> graph_bytes, const CompileOptions& options, Monitor& monitor,
-    Use use) {
+Result<cost::CollectiveModel> collectives_of(const CompileOptions& options) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::parse(options.mesh));
   if (options.rules == Rules::kFull && Redistributor::has_graphs(mesh))
     mesh = with_parts(mesh, options.mesh_dims_by_parts);
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
   SHW_RETURN_IF_ERROR(check_host_memory(options, hardware));
-  SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
-                       cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules)));
-  std::unique_ptr<PreparedModel> model(new PreparedModel(options, std::move(collectives)));
+  return cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules));
+}
+
+Monitor within_deadline(const CompileOptions& options, const Monitor& monitor) {
   Monitor timed = monitor;
   timed.deadline = options.solver.deadline;
-  SHW_RETURN_IF_ERROR(model->prepare(graph_bytes, use, timed));
+  return timed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
+    std::span<const uint8_t> graph_bytes, const CompileOptions& options, Monitor& monitor,
+    Use use) {
+  SHW_RETURN_IF_ERROR(collectives_of(options).status());  // the earliest error
+  Monitor timed = within_deadline(options, monitor);
+  SHW_ASSIGN_OR_RETURN(std::shared_ptr<const RewrittenGraph> graph,
+                       RewrittenGraph::read(graph_bytes, options, timed));
+  return create(std::move(graph), options, monitor, use);
+}
+
+Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
+    std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options, Monitor& monitor,
+    Use use) {
+  SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives, collectives_of(options));
+  std::unique_ptr<PreparedModel> model(
+      new PreparedModel(std::move(graph), options, std::move(collectives)));
+  Monitor timed = within_deadline(options, monitor);
+  SHW_RETURN_IF_ERROR(model->prepare(use, timed));
   return std::unique_ptr<const PreparedModel>(std::move(model));
 }
 
-PreparedModel::PreparedModel(const CompileOptions& options, cost::CollectiveModel collectives)
-    : options_(options),
+PreparedModel::PreparedModel(std::shared_ptr<const RewrittenGraph> graph,
+                             const CompileOptions& options, cost::CollectiveModel collectives)
+    : source_(std::move(graph)),
+      graph_(source_->graph),
+      options_(options),
       collectives_(std::move(collectives)),
       moves_(move_prices(collectives_)),
       redistributor_(collectives_.mesh(), moves_, {options.solver.threads, options.solver.tasks}),
@@ -89,7 +105,7 @@ Pricer PreparedModel::make_pricer() const {
 // Gives the pricer what it must know about the rewritten graph.
 void PreparedModel::tell_graph(Pricer& pricer) const {
   pricer.set_weights(node_weights(graph_));
-  if (prices_routes()) pricer.set_memory(lowered_);
+  if (prices_routes()) pricer.set_memory(source_->memory);
 }
 
 bool PreparedModel::plans_orders() const {
@@ -101,59 +117,17 @@ bool PreparedModel::prices_routes() const {
   return options_.rules == Rules::kFull && Redistributor::has_graphs(mesh());
 }
 
-// Equal nodes are not merged if memory counts, or if there are several entries, each of which may
-// run alone. Computing a value again can then be better than holding it, so the passes decide
-// later. With recompute auto merging is safe: the passes can undo it by computing the value again.
-bool PreparedModel::merges_equal_nodes() const {
-  const bool memory_counts = options_.memory_limit_bytes > 0 || options_.optimizer_factor > 0;
-  return options_.rules == Rules::kFull &&
-         (!memory_counts || options_.recompute.kind == RecomputePolicy::Kind::kAuto) &&
-         graph_.entries().size() <= 1;
-}
-
-Status PreparedModel::prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor) {
+Status PreparedModel::prepare(Use use, Monitor& monitor) {
   SHW_RETURN_IF_ERROR(strategy_options().check());
+  tell_graph(pricer_);
+  phases_ = source_->phases;
   Stopwatch watch(phases_, monitor);
-  SHW_RETURN_IF_ERROR(watch.next("load"));
-  SHW_RETURN_IF_ERROR(load(graph_bytes));
-  SHW_RETURN_IF_ERROR(watch.next("rewrite"));
-  SHW_RETURN_IF_ERROR(rewrite(monitor));
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_RETURN_IF_ERROR(enumerate(use, monitor));
   SHW_RETURN_IF_ERROR(watch.next("price"));
   SHW_RETURN_IF_ERROR(price_overlap());
   SHW_ASSIGN_OR_RETURN(costs_, priced_problem(graph_, no_comm_, pricer_, monitor));
   watch.stop();
-  return {};
-}
-
-Status PreparedModel::load(std::span<const uint8_t> graph_bytes) {
-  SHW_ASSIGN_OR_RETURN(graph_, load_graph(graph_bytes));
-  if (options_.keep_graph && is_graph_text(graph_bytes))
-    source_ = write_graph(graph_);
-  else if (options_.keep_graph)
-    source_.assign(graph_bytes.begin(), graph_bytes.end());
-  if (!options_.entries.empty()) {
-    SHW_ASSIGN_OR_RETURN(std::vector<EntryInfo> entries,
-                         training_entries(graph_, options_.entries));
-    graph_.set_entries(std::move(entries));
-    graph_.remove_unlisted_outputs();
-  }
-  source_fingerprint_ = fingerprint(graph_);
-  return {};
-}
-
-Status PreparedModel::rewrite(Monitor& monitor) {
-  if (!graph_.symbols().table.empty() || !options_.buckets.empty()) {
-    SHW_ASSIGN_OR_RETURN(graph_, expand_symbols(graph_, options_.buckets));
-  }
-  SHW_ASSIGN_OR_RETURN(graph_, run_rewrites(std::move(graph_),
-                                            {.einsum = options_.einsum,
-                                             .biased_einsum = options_.rules == Rules::kFull,
-                                             .merge_equal = merges_equal_nodes()},
-                                            nullptr, &monitor));
-  lowered_ = shw::lowered_memory(graph_);
-  tell_graph(pricer_);
   return {};
 }
 

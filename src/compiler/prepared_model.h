@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/options.h"
+#include "compiler/rewritten_graph.h"
 #include "compiler/stopwatch.h"
 #include "cost/collective.h"
 #include "graph/graph.h"
@@ -36,6 +37,10 @@ class PreparedModel {
                                                              const CompileOptions& options,
                                                              Monitor& monitor,
                                                              Use use = Use::kAnyNumber);
+  // `graph`: read with options that differ only in what depends on the mesh.
+  static Result<std::unique_ptr<const PreparedModel>> create(
+      std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options, Monitor& monitor,
+      Use use = Use::kAnyNumber);
   PreparedModel(const PreparedModel&) = delete;  // parts refer to each other
   PreparedModel& operator=(const PreparedModel&) = delete;
 
@@ -52,7 +57,7 @@ class PreparedModel {
   const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
   const Strategies& strategies() const { return strategies_; }
   const MemoryModel& memory() const { return memory_; }
-  const LoweredMemory& lowered_memory() const { return lowered_; }  // of the graph
+  const LoweredMemory& lowered_memory() const { return source_->memory; }  // of the graph
 
   // The problem with all prices and no constraints, except that operands of the nodes in `no_comm`
   // may not communicate. Shares tables with the model. If `no_comm` differs from that of the
@@ -92,15 +97,15 @@ class PreparedModel {
   // Finds the routes that prices are based on and that programs follow.
   Redistributor& redistributor() const { return redistributor_; }
   // The graph as it was given, if the plan is to store it, and its fingerprint.
-  const std::vector<uint8_t>& source() const { return source_; }
-  uint64_t source_fingerprint() const { return source_fingerprint_; }
+  const std::shared_ptr<const RewrittenGraph>& rewritten() const { return source_; }
+  const std::vector<uint8_t>& source() const { return source_->source; }
+  uint64_t source_fingerprint() const { return source_->source_fingerprint; }
   const std::vector<PhaseTime>& phases() const { return phases_; }  // of create()
 
  private:
-  PreparedModel(const CompileOptions& options, cost::CollectiveModel collectives);
-  Status prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor);
-  Status load(std::span<const uint8_t> graph_bytes);
-  Status rewrite(Monitor& monitor);
+  PreparedModel(std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options,
+                cost::CollectiveModel collectives);
+  Status prepare(Use use, Monitor& monitor);
   Status enumerate(Use use, Monitor& monitor);
   Status prune(Monitor& monitor);
   Status price_overlap();
@@ -109,15 +114,12 @@ class PreparedModel {
   Pricer make_pricer() const;
   void tell_graph(Pricer& pricer) const;
   bool prices_routes() const;
-  bool merges_equal_nodes() const;
 
+  const std::shared_ptr<const RewrittenGraph> source_;
+  const Graph& graph_;  // its graph
   const CompileOptions options_;
   const cost::CollectiveModel collectives_;
   const MovePrices moves_;
-  std::vector<uint8_t> source_;
-  uint64_t source_fingerprint_ = 0;
-  Graph graph_;
-  LoweredMemory lowered_;
   Strategies strategies_;
   MemoryModel memory_;
   solver::PlacementProblem costs_;
