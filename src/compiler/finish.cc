@@ -12,7 +12,7 @@
 namespace shw {
 namespace {
 
-// The texts of layouts. A plan has a few dozen layouts, and names them for each value of each node.
+// The texts of layouts. A plan has few layouts, and names one for each value of each node.
 class LayoutTexts {
  public:
   explicit LayoutTexts(int mesh_rank) : mesh_rank_(mesh_rank) {}

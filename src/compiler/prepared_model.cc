@@ -57,6 +57,12 @@ Result<cost::CollectiveModel> collectives_of(const CompileOptions& options) {
   return cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules));
 }
 
+// What needs no graph, so that its errors come first.
+Status check_without_graph(const CompileOptions& options) {
+  SHW_RETURN_IF_ERROR(collectives_of(options).status());
+  return StrategyOptions{.rules = options.rules, .strided = options.strided}.check();
+}
+
 Monitor within_deadline(const CompileOptions& options, const Monitor& monitor) {
   Monitor timed = monitor;
   timed.deadline = options.solver.deadline;
@@ -68,7 +74,7 @@ Monitor within_deadline(const CompileOptions& options, const Monitor& monitor) {
 Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
     std::span<const uint8_t> graph_bytes, const CompileOptions& options, Monitor& monitor,
     Use use) {
-  SHW_RETURN_IF_ERROR(collectives_of(options).status());  // the earliest error
+  SHW_RETURN_IF_ERROR(check_without_graph(options));
   Monitor timed = within_deadline(options, monitor);
   SHW_ASSIGN_OR_RETURN(std::shared_ptr<const RewrittenGraph> graph,
                        RewrittenGraph::read(graph_bytes, options, timed));

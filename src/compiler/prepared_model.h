@@ -37,7 +37,7 @@ class PreparedModel {
                                                              const CompileOptions& options,
                                                              Monitor& monitor,
                                                              Use use = Use::kAnyNumber);
-  // `graph`: read with options that differ only in what depends on the mesh.
+  // `graph`: read with the same options, except for the mesh, layouts and the time limit.
   static Result<std::unique_ptr<const PreparedModel>> create(
       std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options, Monitor& monitor,
       Use use = Use::kAnyNumber);

@@ -67,6 +67,18 @@ TEST_P(ShareChanges, PricesAreThoseOfTheProgram) {
   EXPECT_GT(us(alone->total), us(placed_.total) * (1 + 1e-6));
 }
 
+// The last round lowers the placement to see that it shares nothing else. The plan is made from
+// that program.
+TEST_P(ShareChanges, KeepsTheProgramOfThePlacement) {
+  ASSERT_NE(placed_.lowered, nullptr);
+  const auto program = lowered_program(*model_, placed_, Copies::kShared, monitor_);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(to_text(*placed_.lowered), to_text(*program));
+  Placed other = placed_;
+  ASSERT_TRUE(complete(*question_, 0, other, monitor_).ok());
+  EXPECT_EQ(other.lowered, nullptr) << "of a placement whose orders were decided again";
+}
+
 TEST_P(ShareChanges, CostNoMoreThanThePlacementAtPricesOfPairs) {
   const auto first = solve_within(*question_, 0, options_.solver, monitor_);
   ASSERT_TRUE(first.ok());
