@@ -18,7 +18,7 @@ TensorType gapped(Dtype dtype, const Extent& n) {
   return type;
 }
 
-ProgramStep step_of(const MeasuredKernel& k, std::vector<ValueId> inputs) {
+ProgramStep step_of(const MeasuredKernel& k, ValueList inputs) {
   ProgramStep step;
   step.kernel = k.kernel;
   step.inputs = std::move(inputs);
@@ -38,7 +38,7 @@ KernelCase elementwise(const MeasuredKernel& k, ProbeMaker& maker, const Extent&
                        size_t num_operands) {
   constexpr Source kSources[] = {Source::kFirst, Source::kSecond, Source::kThird};
   const TensorType type = typed(k.dtype, n);
-  std::vector<ValueId> in;
+  ValueList in;
   for (size_t i = 0; i < num_operands; ++i)
     in.push_back(maker.operand(kSources[i], i == 0 ? gapped(k.dtype, n) : type));
   return made(step_of(k, std::move(in)), {type}, n.elements);

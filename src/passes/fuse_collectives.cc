@@ -225,7 +225,7 @@ class EntryFuser {
         x.offset_bytes += offset_bytes;
       }
   }
-  ProgramStep copy_step(const ProgramStep& of, std::vector<ValueId> from, ValueId to) const {
+  ProgramStep copy_step(const ProgramStep& of, ValueList from, ValueId to) const {
     ProgramStep s;
     s.kernel = "clone";
     s.inputs = std::move(from);
@@ -313,7 +313,7 @@ class EntryFuser {
   // rank of all fused operands.
   ValueId concatenate(const Bucket& b, uint32_t at) {
     const Dtype dtype = type_of(b[0].step).dtype;
-    std::vector<ValueId> operands;
+    ValueList operands;
     int64_t elements = 0;
     for (const Member& m : b) {
       const ValueId in = p_.steps[m.step].inputs[0];

@@ -147,9 +147,9 @@ class SmallVec {
 // Removes the elements for which `goes` holds; returns how many.
 template <class T, uint32_t N, class Goes>
 size_t erase_if(SmallVec<T, N>& list, Goes goes) {
-  const auto rest = std::ranges::remove_if(list, goes);
-  const size_t gone = rest.size();
-  list.resize(list.size() - gone);
+  T* const rest = std::remove_if(list.begin(), list.end(), goes);
+  const auto gone = static_cast<size_t>(list.end() - rest);
+  list.erase(rest, list.end());
   return gone;
 }
 template <class T, uint32_t N>
