@@ -59,9 +59,9 @@ bool is_simulated(const CompileOptions& options) {
 // Plans the candidates on several threads.
 class Searcher {
  public:
-  Searcher(std::span<const uint8_t> graph, const CompileOptions& options, size_t best,
-           Monitor& monitor, std::vector<std::vector<MeshCandidate>>& meshes)
-      : graph_(graph), options_(options), best_(best), monitor_(monitor), meshes_(meshes) {
+  Searcher(const CompileOptions& options, size_t best, Monitor& monitor,
+           std::vector<std::vector<MeshCandidate>>& meshes)
+      : options_(options), best_(best), monitor_(monitor), meshes_(meshes) {
     // Meshes with the most dims first, since they take longest; last if few plans are wanted,
     // because cheap plans found early allow others to be abandoned. Large outer dims first: these
     // are often good.
@@ -72,12 +72,12 @@ class Searcher {
                   [&](size_t i) { return mesh_rank(meshes_[i].front().mesh); });
   }
 
-  Status run(const Threads& threads) {
+  Status run(std::span<const uint8_t> graph, const Threads& threads) {
     Monitor monitor;
     monitor.cancel = monitor_.cancel;
     CompileOptions options = options_;
     options.keep_graph = false;
-    SHW_ASSIGN_OR_RETURN(rewritten_, RewrittenGraph::read(graph_, options, monitor));
+    SHW_ASSIGN_OR_RETURN(rewritten_, RewrittenGraph::read(graph, options, monitor));
     threads_ = std::min<size_t>(threads.count(), meshes_.size());
     run_on_threads({static_cast<uint32_t>(threads_), threads.executor}, [this] { work(); });
     return failure_;
@@ -114,7 +114,6 @@ class Searcher {
     monitor.on_progress = [this](const Progress&) { return stop_.load(); };
     CompileOptions options = options_;
     options.mesh = candidates.front().mesh;
-    options.keep_graph = false;
     options.solver.threads = 1;  // the other threads plan other meshes
     options.solver.deadline = deadline;
     const int rank = mesh_rank(options.mesh);
@@ -151,21 +150,17 @@ class Searcher {
     // the time.
     SHW_ASSIGN_OR_RETURN(const Placed placed,
                          answer(question.sharing_as(nullptr), options.solver, watched));
-    std::shared_ptr<const Program> program = placed.program;
-    if (program == nullptr) {
-      Monitor timed = improving_until(options.solver.deadline, monitor);
-      SHW_ASSIGN_OR_RETURN(Program built, program_of(model, placed, timed));
-      program = std::make_shared<const Program>(std::move(built));
-    }
+    Monitor timed = improving_until(options.solver.deadline, monitor);
+    SHW_ASSIGN_OR_RETURN(const Program program, final_program(model, placed, timed));
     c.objective_us = placed.objective_us;
     c.bound_us = placed.bound_us;
     c.compute_us = placed.total.compute_us;
     c.comm_us = placed.total.comm_us;
     c.proven = placed.proven;
-    c.program_us = program_cost(*program).us;
-    c.step_us = simulated_us(*program);
+    c.program_us = program_cost(program).us;
+    c.step_us = simulated_us(program);
     c.memory_peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
-    c.batch = batch_dims(*program);
+    c.batch = batch_dims(program);
     return {};
   }
 
@@ -199,7 +194,6 @@ class Searcher {
     }
   }
 
-  std::span<const uint8_t> graph_;
   std::shared_ptr<const RewrittenGraph> rewritten_;  // for all meshes
   const CompileOptions& options_;
   const size_t best_;  // number of plans wanted; 0: all
@@ -260,8 +254,8 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
     return invalid_argument("the best " + std::to_string(search.best) +
                             " meshes: expected 1 or more, or 0 for all");
   SHW_RETURN_IF_ERROR(
-      Searcher(graph_bytes, options, static_cast<size_t>(search.best), monitor, meshes)
-          .run({static_cast<uint32_t>(search.threads), options.solver.tasks}));
+      Searcher(options, static_cast<size_t>(search.best), monitor, meshes)
+          .run(graph_bytes, {static_cast<uint32_t>(search.threads), options.solver.tasks}));
   std::vector<MeshCandidate> all;
   for (auto& of_mesh : meshes)
     for (MeshCandidate& c : of_mesh) all.push_back(std::move(c));

@@ -27,9 +27,6 @@ class LayoutTexts {
   }
 
  private:
-  struct Hash {
-    size_t operator()(const Layout& l) const { return hash_of(l); }
-  };
   std::string_view of(const Layout& layout) {
     const auto [at, is_new] = texts_.try_emplace(layout);
     if (is_new) at->second = to_string(layout, mesh_rank_);
@@ -37,7 +34,7 @@ class LayoutTexts {
   }
 
   const int mesh_rank_;
-  std::unordered_map<Layout, std::string, Hash> texts_;  // for look-up only
+  std::unordered_map<Layout, std::string, LayoutHash> texts_;  // for look-up only
 };
 
 // "mm"; for a region with several alternatives, with the name of the chosen one: "local_map
@@ -112,11 +109,7 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   Stopwatch watch(out.phases, monitor);
   SHW_RETURN_IF_ERROR(watch.next("lower"));
   double passes_s = 0;
-  if (placed.program != nullptr) {
-    out.plan.program = *placed.program;
-  } else {
-    SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(model, placed, timed, &passes_s));
-  }
+  SHW_ASSIGN_OR_RETURN(out.plan.program, final_program(model, placed, timed, &passes_s));
   SHW_RETURN_IF_ERROR(pack_for_long(out.plan.program, timed));
   watch.stop();
   out.phases.back().seconds -= passes_s;

@@ -48,19 +48,16 @@ Status check_host_memory(const CompileOptions& options, const cost::Hardware& ha
   return {};
 }
 
+// The machine. Checks all options that need no graph, so that their errors come first.
 Result<cost::CollectiveModel> collectives_of(const CompileOptions& options) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::parse(options.mesh));
   if (options.rules == Rules::kFull && Redistributor::has_graphs(mesh))
     mesh = with_parts(mesh, options.mesh_dims_by_parts);
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
   SHW_RETURN_IF_ERROR(check_host_memory(options, hardware));
+  SHW_RETURN_IF_ERROR(
+      (StrategyOptions{.rules = options.rules, .strided = options.strided}.check()));
   return cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules));
-}
-
-// What needs no graph, so that its errors come first.
-Status check_without_graph(const CompileOptions& options) {
-  SHW_RETURN_IF_ERROR(collectives_of(options).status());
-  return StrategyOptions{.rules = options.rules, .strided = options.strided}.check();
 }
 
 Monitor within_deadline(const CompileOptions& options, const Monitor& monitor) {
@@ -74,17 +71,23 @@ Monitor within_deadline(const CompileOptions& options, const Monitor& monitor) {
 Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
     std::span<const uint8_t> graph_bytes, const CompileOptions& options, Monitor& monitor,
     Use use) {
-  SHW_RETURN_IF_ERROR(check_without_graph(options));
+  SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives, collectives_of(options));
   Monitor timed = within_deadline(options, monitor);
   SHW_ASSIGN_OR_RETURN(std::shared_ptr<const RewrittenGraph> graph,
                        RewrittenGraph::read(graph_bytes, options, timed));
-  return create(std::move(graph), options, monitor, use);
+  return prepared(std::move(graph), options, std::move(collectives), monitor, use);
 }
 
 Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
     std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options, Monitor& monitor,
     Use use) {
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives, collectives_of(options));
+  return prepared(std::move(graph), options, std::move(collectives), monitor, use);
+}
+
+Result<std::unique_ptr<const PreparedModel>> PreparedModel::prepared(
+    std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options,
+    cost::CollectiveModel collectives, Monitor& monitor, Use use) {
   std::unique_ptr<PreparedModel> model(
       new PreparedModel(std::move(graph), options, std::move(collectives)));
   Monitor timed = within_deadline(options, monitor);
@@ -94,8 +97,8 @@ Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
 
 PreparedModel::PreparedModel(std::shared_ptr<const RewrittenGraph> graph,
                              const CompileOptions& options, cost::CollectiveModel collectives)
-    : source_(std::move(graph)),
-      graph_(source_->graph),
+    : rewritten_(std::move(graph)),
+      graph_(rewritten_->graph),
       options_(options),
       collectives_(std::move(collectives)),
       moves_(move_prices(collectives_)),
@@ -111,7 +114,7 @@ Pricer PreparedModel::make_pricer() const {
 // Gives the pricer what it must know about the rewritten graph.
 void PreparedModel::tell_graph(Pricer& pricer) const {
   pricer.set_weights(node_weights(graph_));
-  if (prices_routes()) pricer.set_memory(source_->memory);
+  if (prices_routes()) pricer.set_memory(rewritten_->memory);
 }
 
 bool PreparedModel::plans_orders() const {
@@ -124,9 +127,8 @@ bool PreparedModel::prices_routes() const {
 }
 
 Status PreparedModel::prepare(Use use, Monitor& monitor) {
-  SHW_RETURN_IF_ERROR(strategy_options().check());
   tell_graph(pricer_);
-  phases_ = source_->phases;
+  phases_ = rewritten_->phases;
   Stopwatch watch(phases_, monitor);
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_RETURN_IF_ERROR(enumerate(use, monitor));

@@ -57,7 +57,7 @@ class PreparedModel {
   const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
   const Strategies& strategies() const { return strategies_; }
   const MemoryModel& memory() const { return memory_; }
-  const LoweredMemory& lowered_memory() const { return source_->memory; }  // of the graph
+  const LoweredMemory& lowered_memory() const { return rewritten_->memory; }  // of the graph
 
   // The problem with all prices and no constraints, except that operands of the nodes in `no_comm`
   // may not communicate. Shares tables with the model. If `no_comm` differs from that of the
@@ -96,15 +96,19 @@ class PreparedModel {
 
   // Finds the routes that prices are based on and that programs follow.
   Redistributor& redistributor() const { return redistributor_; }
+  // For models of other meshes.
+  const std::shared_ptr<const RewrittenGraph>& rewritten() const { return rewritten_; }
   // The graph as it was given, if the plan is to store it, and its fingerprint.
-  const std::shared_ptr<const RewrittenGraph>& rewritten() const { return source_; }
-  const std::vector<uint8_t>& source() const { return source_->source; }
-  uint64_t source_fingerprint() const { return source_->source_fingerprint; }
+  const std::vector<uint8_t>& source() const { return rewritten_->source; }
+  uint64_t source_fingerprint() const { return rewritten_->source_fingerprint; }
   const std::vector<PhaseTime>& phases() const { return phases_; }  // of create()
 
  private:
   PreparedModel(std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options,
                 cost::CollectiveModel collectives);
+  static Result<std::unique_ptr<const PreparedModel>> prepared(
+      std::shared_ptr<const RewrittenGraph> graph, const CompileOptions& options,
+      cost::CollectiveModel collectives, Monitor& monitor, Use use);
   Status prepare(Use use, Monitor& monitor);
   Status enumerate(Use use, Monitor& monitor);
   Status prune(Monitor& monitor);
@@ -115,7 +119,7 @@ class PreparedModel {
   void tell_graph(Pricer& pricer) const;
   bool prices_routes() const;
 
-  const std::shared_ptr<const RewrittenGraph> source_;
+  const std::shared_ptr<const RewrittenGraph> rewritten_;
   const Graph& graph_;  // its graph
   const CompileOptions options_;
   const cost::CollectiveModel collectives_;

@@ -203,6 +203,12 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   return program;
 }
 
+Result<Program> final_program(const PreparedModel& model, const Placed& placed, Monitor& monitor,
+                              double* seconds_of_passes) {
+  if (placed.program != nullptr) return *placed.program;
+  return program_of(model, placed, monitor, seconds_of_passes);
+}
+
 bool recomputes_within(const PreparedModel& model, double limit_bytes) {
   return limit_bytes > 0 && model.options().recompute.kind == RecomputePolicy::Kind::kAuto;
 }

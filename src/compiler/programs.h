@@ -25,6 +25,9 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
                            double* seconds_of_passes = nullptr,
                            double beat_us = std::numeric_limits<double>::infinity(),
                            Wanted wanted = Wanted::kFastest);
+// The program that the planner has already built to check a limit; else program_of().
+Result<Program> final_program(const PreparedModel& model, const Placed& placed, Monitor& monitor,
+                              double* seconds_of_passes = nullptr);
 // Whether the choice of what is computed again depends on the limit (recompute auto). If so, the
 // memory of the program is compared with the limit, not the planned memory. 0: no limit.
 bool recomputes_within(const PreparedModel& model, double limit_bytes);

@@ -134,7 +134,7 @@ struct Node {
   OpKind op = OpKind::kInput;
   bool is_tuple = false;
   uint32_t first_operand = 0, num_operands = 0;
-  uint32_t first_result = 0, num_results = 0;  // among the results of all nodes
+  uint32_t first_result = 0, num_results = 0;  // results are numbered through all nodes
 };
 
 class Graph {

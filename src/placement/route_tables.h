@@ -44,9 +44,6 @@ class RouteTables {
   double price(NodeId consumer, size_t operand, const Layout& from, const Layout& to) const;
 
  private:
-  struct LayoutHash {
-    size_t operator()(const Layout& l) const { return hash_of(l); }
-  };
   struct TypeKey {
     Dims shape;
     int64_t element_bytes;

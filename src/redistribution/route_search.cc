@@ -49,9 +49,6 @@ class Search {
     double collective_us = 0, copy_us = 0;
     bool done = false;
   };
-  struct LayoutHash {
-    size_t operator()(const Layout& l) const { return hash_of(l); }
-  };
   struct Step {
     MoveEdge edge;
     double collective_us = 0, copy_us = 0;

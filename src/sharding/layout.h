@@ -151,6 +151,9 @@ inline Layout normalised(Layout layout) {
   return layout;
 }
 uint64_t hash_of(const Layout& layout);
+struct LayoutHash {  // for hash maps
+  size_t operator()(const Layout& layout) const { return hash_of(layout); }
+};
 
 // "S(0)R", "S(1)P(avg)", "S(0)SS(0,16)"; "P" is P(sum), "M" masked. A non-default shard order
 // follows: "S(0)S(0)|1,0".

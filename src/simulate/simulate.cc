@@ -55,6 +55,13 @@ class Run {
     return us > 0 ? us : 0;
   }
 
+  // Moves `moment` behind this use of what the values touch.
+  void put_after(const ValueList& values, Moment UseMoments::*use, Moment& moment) const {
+    for (ValueId v : values)
+      if (v.valid())
+        moments_.for_each_before(v, [&](const UseMoments& m) { moment.not_before(m.*use); });
+  }
+
   void run_step(uint32_t i) {
     const ProgramStep& step = p_.steps[i];
     const StreamNumber stream = step.stream;
@@ -66,13 +73,8 @@ class Run {
     if (blocks_compute || on_link) start.not_before(free_[0]);
     for (uint32_t e : step.waits) known_[stream].not_before(events_[e]);
     start.not_before(known_[stream]);
-    const auto after = [&](const ValueList& values, Moment UseMoments::*use) {
-      for (ValueId v : values)
-        if (v.valid())
-          moments_.for_each_before(v, [&](const UseMoments& m) { start.not_before(m.*use); });
-    };
-    after(step.inputs, &UseMoments::written);
-    after(step.outputs, &UseMoments::read);
+    put_after(step.inputs, &UseMoments::written, start);
+    put_after(step.outputs, &UseMoments::read, start);
     launched_us_ += o_.launch_us;
     start.not_before({launched_us_, kNoStep});
 
@@ -101,13 +103,8 @@ class Run {
   void extend_chain(uint32_t i) {
     const ProgramStep& step = p_.steps[i];
     Moment before;
-    const auto after = [&](const ValueList& values, Moment UseMoments::*use) {
-      for (ValueId v : values)
-        if (v.valid())
-          moments_.for_each_before(v, [&](const UseMoments& m) { before.not_before(m.*use); });
-    };
-    after(step.inputs, &UseMoments::chain_written);
-    after(step.outputs, &UseMoments::chain_read);
+    put_after(step.inputs, &UseMoments::chain_written, before);
+    put_after(step.outputs, &UseMoments::chain_read, before);
     chain_before_[local(i)] = before.step;
     const Moment end{before.us + duration(i), i};
     for (ValueId v : step.inputs)
