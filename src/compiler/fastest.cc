@@ -264,7 +264,8 @@ class FastestSearch {
   Status add(Placed placed, Scales scales) {
     const auto start = std::chrono::steady_clock::now();
     if (placed.program == nullptr) {
-      SHW_ASSIGN_OR_RETURN(Program program, program_of(model_, placed, monitor_));
+      SHW_ASSIGN_OR_RETURN(Program program,
+                           program_of(model_, placed, monitor_, {.verify = Verify::kLater}));
       placed.program = std::make_shared<const Program>(std::move(program));
     }
     Exposure exposure = Exposure::of(*placed.program);

@@ -8,6 +8,7 @@
 #include "passes/last_passes.h"
 #include "strategy/alternatives.h"
 #include "support/hash.h"
+#include "support/parallel.h"
 
 namespace shw {
 namespace {
@@ -95,6 +96,15 @@ PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options
   return summary;
 }
 
+// Not verified yet.
+Status make_program(const PreparedModel& model, const Placed& placed, Monitor& monitor,
+                    double& passes_s, Program& program) {
+  SHW_ASSIGN_OR_RETURN(program,
+                       final_program(model, placed, monitor,
+                                     {.verify = Verify::kLater, .seconds_of_passes = &passes_s}));
+  return pack_for_long(program, monitor);
+}
+
 }  // namespace
 
 Result<Compiled> finish(const PreparedModel& model, const CompileOptions& options,
@@ -104,13 +114,16 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   out.phases = model.phases();
   out.phases.push_back({"solve", placed.seconds});
   out.solve_stats = placed.stats;
-  out.plan.summary = summary_of(model, options, placed);
+  const Threads threads(options.solver.threads, options.solver.tasks);
 
   Stopwatch watch(out.phases, monitor);
   SHW_RETURN_IF_ERROR(watch.next("lower"));
   double passes_s = 0;
-  SHW_ASSIGN_OR_RETURN(out.plan.program, final_program(model, placed, timed, &passes_s));
-  SHW_RETURN_IF_ERROR(pack_for_long(out.plan.program, timed));
+  Status made, verified;
+  run_beside(
+      threads, [&] { made = make_program(model, placed, timed, passes_s, out.plan.program); },
+      [&] { out.plan.summary = summary_of(model, options, placed); });
+  SHW_RETURN_IF_ERROR(made);
   watch.stop();
   out.phases.back().seconds -= passes_s;
   out.phases.push_back({"passes", passes_s});
@@ -120,7 +133,10 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
 
   SHW_RETURN_IF_ERROR(watch.next("write"));
   out.plan.source_graph = model.source();
-  out.bytes = write_plan(out.plan);
+  run_beside(
+      threads, [&] { out.bytes = write_plan(out.plan); },
+      [&] { verified = verify_finished(out.plan.program); });
+  SHW_RETURN_IF_ERROR(verified);
   watch.stop();
   return out;
 }

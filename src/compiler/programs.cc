@@ -172,11 +172,11 @@ Result<Program> lowered_program(const PreparedModel& model, const Placed& placed
 // Shares copies between all their users if the result fits the limit. Otherwise copies live as
 // planned and are shared only where memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                           double* seconds_of_passes, double beat_us, Wanted wanted) {
+                           const ProgramOptions& options) {
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   // With recompute auto, the passes decide which copies to make again. So only one policy is tried.
   const bool repeats = recomputes_within(model, placed.memory.limit_bytes);
-  const bool is_only_asked = wanted == Wanted::kAnyThatFits && limit > 0 && !repeats;
+  const bool is_only_asked = options.wanted == Wanted::kAnyThatFits && limit > 0 && !repeats;
   Program program, smallest;
   bool fits = false;
   for (const size_t i : is_only_asked ? kSmallestFirst : kMostSharedFirst) {
@@ -189,10 +189,10 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     }
     set_bases(program, model.collectives());
     const auto start = std::chrono::steady_clock::now();
-    SHW_ASSIGN_OR_RETURN(fits, run_all_passes(model, limit, policy, program, beat_us,
-                                              repeats || is_smallest, wanted, monitor));
-    if (seconds_of_passes != nullptr)
-      *seconds_of_passes +=
+    SHW_ASSIGN_OR_RETURN(fits, run_all_passes(model, limit, policy, program, options.beat_us,
+                                              repeats || is_smallest, options.wanted, monitor));
+    if (options.seconds_of_passes != nullptr)
+      *options.seconds_of_passes +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (fits || repeats) break;
     if (is_smallest) smallest = std::move(program);
@@ -200,13 +200,21 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   if (!fits && !repeats) program = std::move(smallest);
   price_groups(program,
                cost::Roofline(model.collectives().hardware().device, model.mesh().num_ranks()));
+  if (options.verify == Verify::kNow) SHW_RETURN_IF_ERROR(verify_finished(program));
   return program;
 }
 
 Result<Program> final_program(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                              double* seconds_of_passes) {
-  if (placed.program != nullptr) return *placed.program;
-  return program_of(model, placed, monitor, seconds_of_passes);
+                              const ProgramOptions& options) {
+  if (placed.program == nullptr) return program_of(model, placed, monitor, options);
+  if (options.verify == Verify::kNow) SHW_RETURN_IF_ERROR(verify_finished(*placed.program));
+  return *placed.program;
+}
+
+Status verify_finished(const Program& program) {
+  const Status status = verify(program, /*planned=*/true);
+  return status.ok() ? status
+                     : internal_error("the planner made an invalid program: " + status.message());
 }
 
 bool recomputes_within(const PreparedModel& model, double limit_bytes) {

@@ -4,6 +4,7 @@
 
 #include "compiler/prepared_model.h"
 #include "lowering/slots.h"
+#include "passes/pass.h"
 #include "plan/program.h"
 
 namespace shw {
@@ -19,15 +20,22 @@ enum class Wanted : uint8_t { kFastest, kAnyThatFits };
 Result<Program> lowered_program(const PreparedModel& model, const Placed& placed, Copies copies,
                                 Monitor& monitor, SharedVersions* found = nullptr);
 
+struct ProgramOptions {
+  Verify verify = Verify::kNow;
+  Wanted wanted = Wanted::kFastest;
+  double beat_us = std::numeric_limits<double>::infinity();  // see WithinOptions
+  double* seconds_of_passes = nullptr;  // null: not asked for; else they are added to it
+};
+
 // Lowers and schedules a placement with final shard orders. Under its memory limit, copies live
-// longer than planned only if memory permits. `beat_us`: see WithinOptions.
+// longer than planned only if memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                           double* seconds_of_passes = nullptr,
-                           double beat_us = std::numeric_limits<double>::infinity(),
-                           Wanted wanted = Wanted::kFastest);
+                           const ProgramOptions& options = {});
 // The program that the planner has already built to check a limit; else program_of().
 Result<Program> final_program(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                              double* seconds_of_passes = nullptr);
+                              const ProgramOptions& options = {});
+// INTERNAL: the planner made an invalid program.
+Status verify_finished(const Program& program);
 // Whether the choice of what is computed again depends on the limit (recompute auto). If so, the
 // memory of the program is compared with the limit, not the planned memory. 0: no limit.
 bool recomputes_within(const PreparedModel& model, double limit_bytes);

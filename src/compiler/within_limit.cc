@@ -348,8 +348,10 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
   note_peak(model, limit_bytes, placed);
   if (limit_bytes == 0) return {};
   placed.memory.is_program = recomputes_within(model, limit_bytes);
-  SHW_ASSIGN_OR_RETURN(Program program,
-                       program_of(model, placed, monitor, nullptr, beat_us, wanted));
+  SHW_ASSIGN_OR_RETURN(
+      Program program,
+      program_of(model, placed, monitor,
+                 {.verify = Verify::kLater, .wanted = wanted, .beat_us = beat_us}));
   placed.memory.program_bytes = static_cast<double>(bytes_of(model, program));
   placed.program = std::make_shared<const Program>(std::move(program));
   return {};

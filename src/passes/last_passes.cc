@@ -71,16 +71,17 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, P
   static constexpr const PassDef* kScheduled[] = {&kScheduleCollectives};
   static constexpr const PassDef* kWithGroups[] = {&kFuseSteps, &kRepeatInGroups, &kPlanMemory};
   static constexpr const PassDef* kWithout[] = {&kPlanMemory};
-  if (limit_bytes == INT64_MAX) return run_passes(program, kAll, options, monitor).status();
+  if (limit_bytes == INT64_MAX)
+    return run_passes(program, kAll, options, monitor, Verify::kLater).status();
   options.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
   options.fitting_bytes = packing == Packing::kTight ? limit_bytes : INT64_MAX;
   SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, options, monitor, Verify::kLater).status());
   Order other(program);
-  SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, options, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, options, monitor, Verify::kLater).status());
   const int64_t with_groups = scratch_bytes(program);
   if (program.fused_groups.empty() || with_groups <= limit_bytes) return {};
   other.swap_with(program);
-  SHW_RETURN_IF_ERROR(run_passes(program, kWithout, options, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kWithout, options, monitor, Verify::kLater).status());
   if (scratch_bytes(program) > with_groups) other.swap_with(program);
   return {};
 }
@@ -91,7 +92,7 @@ Status pack_tightly(Program& program, PassOptions options, Monitor& monitor) {
   const int64_t before = scratch_bytes(program);
   Places places(program);
   options.enough_bytes = 0;
-  SHW_RETURN_IF_ERROR(run_passes(program, kPack, options, monitor).status());
+  SHW_RETURN_IF_ERROR(run_passes(program, kPack, options, monitor, Verify::kLater).status());
   if (scratch_bytes(program) > before) places.swap_with(program);
   return {};
 }
@@ -106,7 +107,7 @@ Status pack_for_long(Program& program, Monitor& monitor) {
   if (bytes >= program.arena_bytes) return {};
   for (const Life& l : lives) program.storages[StorageId{l.storage}].offset_bytes = l.offset;
   program.arena_bytes = bytes;
-  return verify(program, true);
+  return {};
 }
 
 }  // namespace shw

@@ -1,5 +1,5 @@
 // The last passes for every program: they assign collectives to streams, steps to groups, and
-// storages to offsets.
+// storages to offsets. None of these functions verifies the program.
 #pragma once
 #include "passes/pass_options.h"
 #include "plan/program.h"

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <thread>
+#include <utility>
 
 namespace shw {
 
@@ -31,6 +33,19 @@ struct Threads {
 // fewer if there are no more. If one of them throws, the exception is rethrown after all have
 // ended.
 void run_on_threads(const Threads& threads, const std::function<void()>& body);
+
+// Runs `here` on the calling thread. Meanwhile another thread runs `aside`; if there is none, the
+// calling thread does so afterwards. Exceptions: see run_on_threads().
+template <class Here, class Aside>
+void run_beside(const Threads& threads, Here&& here, Aside&& aside) {
+  const std::thread::id caller = std::this_thread::get_id();
+  bool has_begun = false;  // a host may run its task on the calling thread
+  std::atomic<bool> is_taken{false};
+  run_on_threads({std::min(threads.count(), 2u), threads.executor}, [&] {
+    if (std::this_thread::get_id() == caller && !std::exchange(has_begun, true)) here();
+    if (!is_taken.exchange(true)) aside();
+  });
+}
 
 // Processes the pieces 0, …, n − 1, each once, in any order. `make_worker` is called once on each
 // thread and returns a function that processes one piece; it holds what the thread's pieces share.

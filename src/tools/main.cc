@@ -1,11 +1,15 @@
 // shardwise: the command-line tool.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #ifdef __GLIBC__
 #include <malloc.h>
+#include <unistd.h>
 #endif
 
 #include "plan/plan_format.h"
+#include "support/large_memory.h"
 #include "tools/commands.h"
 
 namespace shw::tools {
@@ -61,6 +65,25 @@ int run_tool(int argc, char** argv) {
   return command_line.run(argc, argv);
 }
 
+#ifdef __GLIBC__
+// A plan takes and frees tens of MiB again and again. To give them back to the system in between
+// costs a twentieth of its time; to touch each of their small pages for the first time, another.
+void tune_heap() {
+  constexpr int kReserve = 64 << 20;  // addresses; pages are taken when they are touched
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 2 * kReserve);
+  mallopt(M_TOP_PAD, kReserve);
+  void* const grown = std::malloc(1 << 20);  // more than the heap has yet
+  const auto room = static_cast<char*>(sbrk(0)) - static_cast<char*>(grown);
+  if (grown != nullptr && room > 0 && room <= 2 * kReserve) {  // memory of this heap
+    void* first = grown;
+    auto bytes = static_cast<size_t>(room);
+    advise_huge_pages(std::align(kHugePage, kHugePage, first, bytes), bytes);
+  }
+  std::free(grown);
+}
+#endif
+
 }  // namespace
 
 int print_error(const Status& status, const std::string& prefix) {
@@ -76,10 +99,7 @@ int print_error(const Status& status, const std::string& prefix) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-  // A plan takes and frees tens of MiB again and again. To give pages back to the system in between
-  // costs a twentieth of its time.
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  shw::tools::tune_heap();
 #endif
   try {
     return shw::tools::run_tool(argc, argv);

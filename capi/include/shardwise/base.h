@@ -189,9 +189,9 @@ typedef struct shw_context_options {
   shw_log_level log_level; /* the lowest that is passed on; 0: SHW_LOG_INFO */
   int32_t reserved;        /* 0 */
   /* Runs tasks on the host's threads, for the parallel parts of planning: pricing, solving large
-   * problems, searches under memory limits, shw_search_create(). The num_threads of a call
-   * determines how many tasks it submits; results do not depend on them. NULL: such calls start
-   * threads and join them before they return.
+   * problems, searches under memory limits, verifying a plan while it is written,
+   * shw_search_create(). The num_threads of a call determines how many tasks it submits; results do
+   * not depend on them. NULL: such calls start threads and join them before they return.
    * Running a plan never uses the host's threads, because collectives block until all ranks have
    * come. The library starts a thread for each stream of a local rank. */
   shw_submit_fn submit;

@@ -28,6 +28,7 @@ TEST(LastPasses, GroupsAreKeptWhereNothingLimitsThem) {
   Sketch s = chain();
   Monitor monitor;
   ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
+  EXPECT_TRUE(verify(s.p, /*planned=*/true).ok());
   EXPECT_EQ(s.p.fused_groups.size(), 1u);
   EXPECT_EQ(s.p.arena_bytes, 4 * kBytes);  // all four are read after the group
 }
@@ -38,6 +39,7 @@ TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
     apart.run(kPlanMemory);
     Monitor monitor;
     ASSERT_TRUE(run_last_passes(s.p, limit, Packing::kTight, s.options, monitor).ok());
+    EXPECT_TRUE(verify(s.p, /*planned=*/true).ok());
     EXPECT_LE(scratch_bytes(s.p), std::max(limit, scratch_bytes(apart.p))) << limit;
     EXPECT_EQ(s.p.fused_groups.empty(), limit < 4 * kBytes) << limit;
   }
@@ -57,6 +59,7 @@ TEST(LastPasses, MemoryOfGroupsDoesNotCountTowardsTheLimit) {
   Sketch s = closed_chain();
   Monitor monitor;
   ASSERT_TRUE(run_last_passes(s.p, kBytes, Packing::kTight, s.options, monitor).ok());
+  EXPECT_TRUE(verify(s.p, /*planned=*/true).ok());
   EXPECT_EQ(s.p.fused_groups.size(), 1u);
   EXPECT_EQ(s.p.group_bytes, 2 * kBytes);
   EXPECT_EQ(scratch_bytes(s.p), 0);
@@ -66,6 +69,7 @@ TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
   Sketch s = closed_chain();
   Monitor monitor;
   ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
+  EXPECT_TRUE(verify(s.p, /*planned=*/true).ok());
   EXPECT_EQ(s.p.arena_bytes, 0);
   EXPECT_EQ(s.p.live_peak_bytes, 0);
   EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // if steps run one after another
@@ -75,12 +79,14 @@ TEST(LastPasses, AnArenaIsPackedForLongWhereThereIsTime) {
   Sketch s = chain();
   Monitor monitor;
   ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, s.options, monitor).ok());
+  EXPECT_TRUE(verify(s.p, /*planned=*/true).ok());
   const int64_t bytes = s.p.arena_bytes;
   s.p.arena_bytes += bytes;
   Monitor timed = improving_until(Deadline::in(1e-9), monitor);
   ASSERT_TRUE(pack_for_long(s.p, timed).ok());
   EXPECT_EQ(s.p.arena_bytes, 2 * bytes);
   ASSERT_TRUE(pack_for_long(s.p, monitor).ok());
+  EXPECT_TRUE(verify(s.p, /*planned=*/true).ok());
   EXPECT_EQ(s.p.arena_bytes, bytes);
 }
 

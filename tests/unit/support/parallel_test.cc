@@ -53,6 +53,26 @@ TEST(ParallelFor, ThrowsWhatAPieceThrewAfterAllHaveEnded) {
   }
 }
 
+TEST(RunBeside, RunsBothOnceTheFirstOnTheCallingThread) {
+  const std::thread::id caller = std::this_thread::get_id();
+  for (const uint32_t threads : {0u, 1u, 2u, 7u}) {
+    std::atomic<int> here{0}, aside{0};
+    run_beside(
+        threads, [&] { here += std::this_thread::get_id() == caller ? 1 : 100; }, [&] { ++aside; });
+    EXPECT_EQ(here, 1) << threads << " threads";
+    EXPECT_EQ(aside, 1) << threads << " threads";
+  }
+}
+
+TEST(RunBeside, ThrowsWhatEitherThrew) {
+  const auto nothing = [] {};
+  const auto fails = [] { throw std::runtime_error("one of the two"); };
+  for (const uint32_t threads : {1u, 2u}) {
+    EXPECT_THROW(run_beside(threads, fails, nothing), std::runtime_error);
+    EXPECT_THROW(run_beside(threads, nothing, fails), std::runtime_error);
+  }
+}
+
 TEST(Threads, AreAtLeastOne) {
   EXPECT_EQ(Threads(3).count(), 3u);
   EXPECT_GE(Threads(0).count(), 1u);
@@ -106,6 +126,19 @@ TEST(HostTasks, MayRunWithinSubmitAndBeRefused) {
   full.room = 1;
   EXPECT_EQ(sum_to(1000, {4, full.executor()}), 499500);
   EXPECT_EQ(full.tasks.size(), 1u);
+}
+
+TEST(HostTasks, RunBesideTheCallerAtAnyTime) {
+  for (const bool is_inline : {false, true}) {
+    Host host;
+    host.inline_ = is_inline;
+    int here = 0, aside = 0;
+    run_beside(
+        {2, host.executor()}, [&] { ++here; }, [&] { ++aside; });
+    host.run_all();
+    EXPECT_EQ(here, 1);
+    EXPECT_EQ(aside, 1);
+  }
 }
 
 TEST(HostTasks, ThatHaveBegunAreWaitedFor) {

@@ -199,7 +199,7 @@ pub struct shw_context_options {
     pub log_level: shw_log_level,
     /// 0
     pub reserved: i32,
-    /// Runs tasks on the host's threads, for the parallel parts of planning: pricing, solving large problems, searches under memory limits, shw_search_create(). The num_threads of a call determines how many tasks it submits; results do not depend on them. NULL: such calls start threads and join them before they return. Running a plan never uses the host's threads, because collectives block until all ranks have come. The library starts a thread for each stream of a local rank.
+    /// Runs tasks on the host's threads, for the parallel parts of planning: pricing, solving large problems, searches under memory limits, verifying a plan while it is written, shw_search_create(). The num_threads of a call determines how many tasks it submits; results do not depend on them. NULL: such calls start threads and join them before they return. Running a plan never uses the host's threads, because collectives block until all ranks have come. The library starts a thread for each stream of a local rank.
     pub submit: shw_submit_fn,
     /// as alloc_user, and until the last task has been run
     pub submit_user: *mut c_void,
