@@ -15,8 +15,7 @@ namespace shw {
 // fit in either order.
 enum class Wanted : uint8_t { kFastest, kAnyThatFits };
 
-// The program before any pass, which the passes verify. `found`: see LowerOptions; null: not asked
-// for.
+// The program before any pass, not verified. `found`: see LowerOptions; null: not asked for.
 Result<Program> lowered_program(const PreparedModel& model, const Placed& placed, Copies copies,
                                 Monitor& monitor, SharedVersions* found = nullptr);
 

@@ -31,7 +31,7 @@ struct PassReport {
   double seconds = 0;
 };
 
-// kLater: the caller runs more passes on the program, which verify it, or drops it.
+// kLater: the caller verifies the program later, perhaps after more passes, or drops it.
 enum class Verify : uint8_t { kNow, kLater };
 
 // Runs the passes in order and verifies the program after the last. INTERNAL: the result is
