@@ -83,14 +83,14 @@ else
   slow='PassesTime.*:Measure.D*:Measure.S*:Measure.F*:Measure.P*:Measure.T*:*NvrtcCompiles*:*BackwardIsTheDerivative/cuda*:*IsAMaskOfSequences*/cuda*'
   slow+=':Budgets.OnThreads*:Budgets.AreSolvedAlike*:Budgets.MatchLpSolve:Solve.MatchesLpSolveOnMedium*'
   slow+=':SimulatedFront.SeesWhat*:SimulatedFront.AgreesWith*:*LimitOnThreeDims*:RecomputeAuto.NamesALimit*:LimitsOfAHybrid.*:FlashTest.HasAWindow:Uneven.EveryChangeOfLayout*'
-  # Searches whose parts other tests run, and models that are covered by smaller ones.
-  slow+=':Fastest.ALimitThatBinds*:LimitsOfManySteps.Corners*:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/2:Policies/On128Ranks.*:MeasuredHardware.NothingOverlaps*'
   # Kernels on fakes whose code other tests on fakes run: the larger of two alike.
   slow+=':CudnnAttentionTest.AgreesWithTheCpu:Graphs/CudaCollectives.*/0:CudaPacks.WindowsOfAllKindsHaveTheSameBits:CudaFused.ATrainingStepOfLlamaHasTheSameBits'
   slow+=':CudaMeasure.DescribesOneDeviceWithoutLinks:*AttentionDropoutTest.ForwardOfManyBlocksAndEveryShare/cuda*:*AttentionWindowTest.WhatIsFarFromTheWindowIsNotComputed/cuda*'
   # The planner on larger graphs and meshes; smaller ones of the same tests run.
   slow+=':Meshes/CompareOn.*/dp_4_tp_4:Meshes/CompareOn.*/dp_8_tp_8:Small/PlanThreads.*/6:Graphs/Arena.*/Graph3:Graphs/Arena.*/Graph6:Models/RecomputedProducts.*/3:Models/RecomputedProducts.*/4'
   slow+=':Graphs/PlannedPrice.*/4:Graphs/PlannedPrice.*/11:Graphs/StepBound.*/Case2:Graphs/StepBound.*/Case4:Graphs/ShareChanges.*/1:Meshes/Training.*/a_2_b_2_c_2'
+  # Searches whose parts other tests run, and models that are covered by smaller ones.
+  slow+=':Fastest.ALimitThatBinds*:LimitsOfManySteps.Corners*:Graphs/ShareChanges.ExplanationsAreOfTheSamePlan/2:Policies/On128Ranks.*:MeasuredHardware.NothingOverlaps*'
   slow+=':SplitRowsWithinALimit.*:Compare.ByPriceNoRecipeIsCheaper:Compare.TheFastestIsNoSlowerThanTheCheapest:ExplainOneNode.HoldsUnderALimitOfMemory'
   slow+=':WantedProgram.*:MeshDimsOfOneRank.CostNothing:SimulatedFront.Has*:WideProblem.*:LocalCollective.SharesWorkLargerThanCaches'
   slow+=':WithoutAPass.*:*Training.EntriesAreAlsoPlannedAlone/*:Layers/StridedFamilyOnLlama.*:Problems/Compat.ProblemIsTheReferences/*'
