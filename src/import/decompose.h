@@ -40,6 +40,8 @@ using Decomposer = std::string_view (*)(Expansion& e);
   X(gru_cell)                 \
   X(gru_cell_backward)        \
   X(histc)                    \
+  X(layer_norm)               \
+  X(layer_norm_backward)      \
   X(linspace)                 \
   X(logit)                    \
   X(lstm_cell)                \

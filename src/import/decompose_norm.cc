@@ -51,6 +51,36 @@ std::string_view group_norm_backward(Expansion& e) {
          "sum(grad_out, rest))";
 }
 
+// Traced on a CPU, the mean and rstd of a narrow type are rounded to that type. The backward pass
+// takes them before they are rounded, as on a GPU; any other use gets what is recorded.
+std::string_view layer_norm(Expansion& e) {
+  const auto is_rounded = [&](const std::optional<TensorType>& t) {
+    return t && t->dtype != Dtype::kF32 && t->dtype != Dtype::kF64;
+  };
+  const auto results = e.results();
+  if (results.size() != 3 || !(is_rounded(results[1]) || is_rounded(results[2]))) return {};
+  e.run("t = native_layer_norm(input, normalized_shape, weight, bias, eps); t");
+  return "(t.0, t.1, t.2)";
+}
+
+std::string_view layer_norm_backward(Expansion& e) {
+  const NodeId mean = e.unrounded("mean", OpKind::kLayerNorm),
+               rstd = e.unrounded("rstd", OpKind::kLayerNorm);
+  if (mean == e.node("mean") && rstd == e.node("rstd")) return {};
+  e.bind("mean", mean);
+  e.bind("rstd", rstd);
+  e.run(
+      "t = native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, "
+      "output_mask); t");
+  constexpr std::string_view kGradients[] = {"dx = t.0; dx", "dw = t.1; dw", "db = t.2; db"};
+  constexpr std::string_view kNames[] = {"dx", "dw", "db"};
+  for (size_t i = 0; i < 3; ++i) {
+    e.bind(kNames[i], {});
+    if (i < e.results().size() && e.results()[i]) e.run(kGradients[i]);
+  }
+  return "(dx, dw, db)";
+}
+
 std::string_view weight_norm(Expansion& e) {
   other_dims(e, "v", e.get_int("dim", 0));
   return "n = sqrt(sum(mul(v, v), rest, true)); (mul(v, div(g, n)), n)";

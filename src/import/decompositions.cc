@@ -104,6 +104,8 @@ mv(self vec): squeeze(mm(self, unsqueeze(vec, 1)), 1)
 nan_to_num(self nan=0 posinf neginf): @nan_to_num
 native_group_norm(input weight bias N C HxW group eps): @group_norm
 native_group_norm_backward(grad_out input mean rstd weight N C HxW group output_mask): @group_norm_backward
+native_layer_norm(input normalized_shape weight bias eps): @layer_norm
+native_layer_norm_backward(grad_out input normalized_shape mean rstd weight bias output_mask): @layer_norm_backward
 new_empty_strided(self size stride dtype): new_full(self, size, 0, dtype=dtype)
 outer(self vec2): mul(unsqueeze(self, 1), vec2)
 polar(abs angle): view_as_complex(stack([mul(abs, cos(angle)), mul(abs, sin(angle))], -1))

@@ -363,6 +363,15 @@ TensorType Expansion::recorded(std::string_view name) const {
   return type(name);
 }
 
+NodeId Expansion::unrounded(std::string_view name, OpKind producer) const {
+  const NodeId n = node(name);
+  if (!n.valid() || graph_.op(n) != OpKind::kConvertElementType) return n;
+  const NodeId element = graph_.operands(n)[0];
+  const bool is_result =
+      graph_.op(element) == OpKind::kGetItem && graph_.op(graph_.operands(element)[0]) == producer;
+  return is_result ? element : n;
+}
+
 namespace {
 // No tensor has more elements, and sums and products of values within this limit do not overflow.
 int64_t bounded(int64_t i) {

@@ -74,6 +74,8 @@ class Expansion {
   NodeId node(std::string_view name) const;  // invalid: not a tensor
   const TensorType& type(std::string_view name) const;
   TensorType recorded(std::string_view name) const;
+  // A result of `producer` before it was converted to the recorded dtype; else the operand itself.
+  NodeId unrounded(std::string_view name, OpKind producer) const;
   std::span<const std::optional<TensorType>> results() const { return results_; }
   Dims result_shape() const;  // shape of the first result; empty: there is none
   int64_t get_int(std::string_view name, int64_t otherwise) const;

@@ -23,6 +23,12 @@ namespace {
 
 using namespace fx;
 
+// Operations whose overload also has a decomposition, for the calls that they cannot represent.
+bool is_sometimes_expanded(OpKind op) {
+  return op == OpKind::kConvolution || op == OpKind::kConvolutionBackward ||
+         op == OpKind::kLayerNorm || op == OpKind::kLayerNormBackward;
+}
+
 // The function named after '@' in a text; null: none.
 Decomposer decomposer(std::string_view name) {
 #define X(function) \
@@ -199,7 +205,7 @@ class Importer {
     bool done = false;
     if (aten && aten->op == OpKind::kGetItem)
       SHW_RETURN_IF_ERROR(take_element(node, out, &done));
-    else if (!aten || aten->op == OpKind::kConvolution || aten->op == OpKind::kConvolutionBackward)
+    else if (!aten || is_sometimes_expanded(aten->op))
       SHW_RETURN_IF_ERROR(expand(node, name, out, &done));
     if (done) return {};
     if (!aten) return internal_error("a decomposition is empty");

@@ -1,6 +1,6 @@
 // fused_rms_norm: x · rstd · weight over the last dims of x (`normalized_shape`); rstd = 1 / √(mean
-// square + eps), the second result, f32 with size 1 in the normalised dims. The other dims may be
-// sharded.
+// square + eps), the second result, has size 1 in the normalised dims, and is f64 if x is, else
+// f32. The other dims may be sharded.
 #include "ops/layer_norm.h"
 
 namespace shw::ops {
@@ -15,7 +15,7 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   SHW_ASSIGN_OR_RETURN(const size_t rows, normalised_from(args, 0, {1}));
   const TensorType& x = args.in(0);
-  return std::vector<OptionalType>{row_major(x.dtype, x.shape), statistic(x.shape, rows)};
+  return std::vector<OptionalType>{row_major(x.dtype, x.shape), statistic(x, rows)};
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {

@@ -16,7 +16,7 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 3));
   SHW_ASSIGN_OR_RETURN(const size_t rows, normalised_from(args, 1, {3}));
   const TensorType& x = args.in(1);
-  if (args.in(0).shape != x.shape || args.in(2).shape != statistic(x.shape, rows).shape)
+  if (args.in(0).shape != x.shape || args.in(2).shape != statistic(x, rows).shape)
     return invalid_argument("gradient or rstd does not have the shape that " + to_string(x) +
                             " asks for");
   std::vector<OptionalType> results(2);

@@ -20,10 +20,11 @@ inline Result<size_t> normalised_from(const OpArgs& args, size_t x,
   return from;
 }
 
-// The type of a per-row statistic: `shape` with size 1 in the dims from `from` on.
-inline TensorType statistic(Dims shape, size_t from) {
+// The type of a per-row statistic of `x`: size 1 in the dims from `from` on; f64 if x is, else f32.
+inline TensorType statistic(const TensorType& x, size_t from) {
+  Dims shape = x.shape;
   for (size_t d = from; d < shape.size(); ++d) shape[d] = 1;
-  return row_major(Dtype::kF32, shape);
+  return row_major(x.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32, shape);
 }
 
 // The number of dims of operand `x`, as in the graph, before the normalised ones.

@@ -1,8 +1,8 @@
 // native_layer_norm: (x − mean) · rstd · weight + bias over the last dims of x
 // (`normalized_shape`).
 //
-// Results: out, mean, rstd = 1 / √(variance + eps); the last two f32 with size 1 in the normalised
-// dims. The other dims may be sharded.
+// Results: out, mean, rstd = 1 / √(variance + eps); the last two have size 1 in the normalised
+// dims, and are f64 if x is, else f32. The other dims may be sharded.
 #include "ops/layer_norm.h"
 
 namespace shw::ops {
@@ -18,7 +18,7 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   SHW_ASSIGN_OR_RETURN(const size_t rows, normalised_from(args, 0, {1, 2}));
   const TensorType& x = args.in(0);
-  const OptionalType stat = statistic(x.shape, rows);
+  const OptionalType stat = statistic(x, rows);
   return std::vector<OptionalType>{row_major(x.dtype, x.shape), stat, stat};
 }
 

@@ -18,7 +18,7 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 4));
   SHW_ASSIGN_OR_RETURN(const size_t rows, normalised_from(args, 1, {4, 5}));
   const TensorType& x = args.in(1);
-  const Dims stats = statistic(x.shape, rows).shape;
+  const Dims stats = statistic(x, rows).shape;
   if (args.in(0).shape != x.shape || args.in(2).shape != stats || args.in(3).shape != stats)
     return invalid_argument("gradient, mean or rstd do not have the shape that " + to_string(x) +
                             " asks for");

@@ -31,7 +31,7 @@ BITS = 18
 """Of the mantissas of results: what is rounded off is a fifth of what is tested at most."""
 NOISE = 1e-5
 """A gradient whose norm is this share of the largest one's is what rounding leaves of zero: nothing to compare."""
-DTYPES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.int64: "I64", torch.bool: "BOOL"}
+DTYPES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.bool: "BOOL"}
 
 
 class Smallest(random.Random):

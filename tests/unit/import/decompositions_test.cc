@@ -201,7 +201,8 @@ TEST(Decompositions, HaveTextsThatNameFunctionsAndOps) {
     if (how->text.starts_with('@')) {
       EXPECT_EQ(functions.count(how->text.substr(1)), 1u) << name;
     }
-    if (name != "convolution" && name != "convolution_backward") {
+    const bool is_either = name.starts_with("convolution") || name.starts_with("native_layer_norm");
+    if (!is_either) {
       EXPECT_FALSE(find_aten_op("aten." + std::string(name) + ".default")) << name;
     }
   }
@@ -217,6 +218,49 @@ TEST(Decompositions, RefuseWithAReason) {
   EXPECT_EQ(import_fx_json(sparse).status().message(),
             "adaptive pooling into sizes that do not divide is not supported");
   EXPECT_EQ(import_fx_json(sparse).status().node_name(), "y");
+}
+
+// In a bf16 model that was traced on a CPU, mean and rstd are recorded in bf16. The backward pass
+// takes them in f32; the result, in bf16.
+TEST(Decompositions, KeepStatisticsOfLayerNormForItsBackward) {
+  const json x = tensor({4, 6}, "bfloat16"), w = tensor({6}, "bfloat16"),
+             row = tensor({4, 1}, "bfloat16");
+  json file = graph_of("aten.native_layer_norm.default", {x, w, w},
+                       {ref("a"), {6}, ref("b"), ref("c"), 1e-5}, {x, row, row});
+  const auto element = [](const char* name, const char* of, int place, const json& value) {
+    return json{{"name", name},
+                {"op", "call_function"},
+                {"target", "<built-in function getitem>"},
+                {"args", {ref(of), place}},
+                {"kwargs", json::object()},
+                {"val", value}};
+  };
+  const json backward = {
+      {"name", "z"},
+      {"op", "call_function"},
+      {"target", "aten.native_layer_norm_backward.default"},
+      {"args",
+       {ref("a"), ref("a"), {6}, ref("y1"), ref("y2"), ref("b"), ref("c"), {true, true, false}}},
+      {"kwargs", json::object()},
+      {"val", {x, w, nullptr}}};
+  json& nodes = file["nodes"];
+  for (const json& node : {element("y1", "y", 1, row), element("y2", "y", 2, row), backward,
+                           element("z0", "z", 0, x), element("z1", "z", 1, w)})
+    nodes.insert(nodes.end() - 1, node);
+  json &results = nodes.back()["args"][0], &descs = nodes.back()["desc"];
+  for (const char* name : {"y1", "z0", "z1"}) {
+    results.push_back(ref(name));
+    descs.push_back({{"cls", "PlainAOTOutput"}, {"idx", descs.size()}});
+  }
+  const Result<Graph> g = imported(file);
+  ASSERT_TRUE(g.ok()) << g.status().message();
+  ASSERT_EQ(g->outputs().size(), 4u);
+  EXPECT_EQ(to_string(g->type(g->outputs()[1].node)), "bf16[4,1]");
+  for (NodeId n{0}; n.v < g->num_nodes(); ++n.v) {
+    if (g->op(n) != OpKind::kLayerNormBackward) continue;
+    EXPECT_EQ(to_string(g->type(g->operands(n)[2])), "f32[4,1]");
+    EXPECT_EQ(to_string(g->type(g->operands(n)[3])), "f32[4,1]");
+  }
 }
 
 // A tensor without dims does not determine the dtype of a product.

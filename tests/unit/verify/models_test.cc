@@ -44,8 +44,9 @@ std::vector<uint8_t> imported(const std::string& path) {
   return write_graph(*graph);
 }
 
-Model pytorch_model(const std::string& graph_file, const std::string& tensors_file) {
-  const std::string folder = std::string(SHW_TEST_DATA) + "/../../examples/data/";
+Model pytorch_model(const std::string& graph_file, const std::string& tensors_file,
+                    const std::string& below = "/../../examples/data/") {
+  const std::string folder = SHW_TEST_DATA + below;
   const auto tensors = import::read_safetensors(folder + tensors_file);
   EXPECT_TRUE(tensors.ok()) << tensors_file;
   return {imported(folder + graph_file), *tensors};
@@ -99,6 +100,15 @@ TEST(PyTorchModel, IsRight) {
   expect_right(pytorch_model("gpt2_tiny_2x4.graph.pre.json.gz", "gpt2_tiny_f32.safetensors"),
                "dp=2,tp=2");
 }
+
+// Layer norms that PyTorch traced on a CPU. There mean and rstd have the type of the input.
+class LayerNormOfType : public ::testing::TestWithParam<const char*> {};
+TEST_P(LayerNormOfType, IsRight) {
+  const std::string stem = std::string("norms_") + GetParam();
+  const Model model = pytorch_model(stem + ".graph.json.gz", stem + ".safetensors", "/zoo/");
+  for (const char* mesh : {"a=2,b=2", "a=3"}) expect_right(model, mesh);
+}
+INSTANTIATE_TEST_SUITE_P(Verify, LayerNormOfType, ::testing::Values("bf16", "f16", "f64"));
 
 // Damages each tensor of a model in turn.
 TEST(PyTorchModel, OnePercentIsFound) {
