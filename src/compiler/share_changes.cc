@@ -13,15 +13,6 @@ namespace {
 
 constexpr int kRounds = 8;           // two are mostly enough
 constexpr double kSamePrice = 1e-9;  // relative
-// A round takes as long as the first solve. For a large graph whose first solve was much work, it
-// is not worth the gain: 0.2 % on LLaMA-2 7B, 2×2. Work is counted in cells, so that plans do not
-// depend on a clock.
-constexpr uint32_t kLargeGraph = 3000;
-constexpr uint64_t kMuchWork = 300'000'000;
-
-bool is_too_large(const PreparedModel& model, const Placed& placed) {
-  return model.graph().num_nodes() > kLargeGraph && placed.stats.cells > kMuchWork;
-}
 
 double us_of(const NodeCost& cost) { return cost.compute_us + cost.comm_us; }
 
@@ -63,7 +54,7 @@ Status improve(const ConstrainedModel& question, double limit_bytes,
   if (question.is_told_what_is_shared()) return {};
   const bool is_bounded = limit_bytes > 0;
   if (is_bounded && (placed.memory.binding > 0 || recomputes_within(model, limit_bytes))) return {};
-  if (!model.shares_versions() || is_too_large(model, placed)) return {};
+  if (!model.shares_versions()) return {};
   if (!may_share(model.graph(), *placed.assignment)) return {};
   Monitor muted = quiet(monitor);  // these costs and bounds are below those reported so far
   solver::SolveOptions again = options;

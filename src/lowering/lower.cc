@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "lowering/lowered_memory.h"
 #include "lowering/padding.h"
@@ -133,6 +134,7 @@ class Lowering {
     wanted_.assign(g_.num_results(), 0);
     last_read_.assign(wanted_.size(), 0);
     read_later_.assign(g_.num_nodes(), 0);
+    considered_.assign(g_.num_nodes(), 0);
     for (uint32_t i = g_.num_nodes(); i-- > 0;) {
       bool used = returned[i] != 0;
       for (NodeId u : users_.users(NodeId{i})) {
@@ -202,6 +204,8 @@ class Lowering {
     if (options_.shared != nullptr && options_.copies == Copies::kShared)
       if (const SharedVersions::Read* read = options_.shared->read(edge))
         SHW_RETURN_IF_ERROR(make(read->from));
+    if (g_.op(from) == OpKind::kAlias && options_.copies == Copies::kShared)
+      SHW_RETURN_IF_ERROR(make_if_cheaper(from));
     const uint32_t slot = holder(from, wanted, n.v);
     auto piece = versions().get(slot, wanted);
     if (const auto version = versions().index_of(slot, wanted);
@@ -217,6 +221,26 @@ class Lowering {
     const SharedVersions::Version& version = options_.shared->versions[source.version];
     SHW_RETURN_IF_ERROR(make(version.from));
     return versions().get(slot, redistributor_.canonical(version.layout)).status();
+  }
+  // Makes the layout of a choice point before the first use of it, if that makes the versions for
+  // all its uses cheaper: with it, a later use may save more than this use pays.
+  Status make_if_cheaper(NodeId alias) {
+    if (std::exchange(considered_[alias.v], 1) != 0) return {};
+    const uint32_t slot = slots_[alias.v].index;
+    const Layout own = result_layout(alias, 0);
+    if (versions().index_of(slot, own)) return {};
+    std::vector<Layout> wanted{own};
+    for (NodeId user : users_.users(alias)) {
+      if (!nodes_[entry_][user.v] || only_names(g_.op(user), options_.copies)) continue;
+      for (size_t k = 0; k < g_.operands(user).size(); ++k)
+        if (g_.operands(user)[k] == alias)
+          wanted.push_back(redistributor_.canonical(a_.operands(user)[k]));
+    }
+    const std::span<const Layout> own_first(wanted);
+    const double made_us = versions().price(slot, own_first);
+    return made_us < versions().price(slot, own_first.subspan(1))
+               ? versions().get(slot, own).status()
+               : Status();
   }
   // The slot from which to read a value. If an alias has another layout than the use requires, but
   // its operand has the required layout and is still live, the use reads the operand.
@@ -420,6 +444,7 @@ class Lowering {
   std::vector<uint8_t> wanted_;      // by slot
   std::vector<uint32_t> last_read_;  // by slot: the last node that reads it
   std::vector<uint8_t> read_later_;  // by node: whether an entry after this one reads its storage
+  std::vector<uint8_t> considered_;  // by node: choice points that make_if_cheaper() has seen
   std::optional<Padding> padding_;
   std::vector<VersionRead> reads_;                   // if asked for
   std::vector<std::unique_ptr<Versions>> versions_;  // by entry

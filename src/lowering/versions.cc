@@ -115,6 +115,23 @@ std::optional<uint32_t> Versions::index_of(uint32_t slot, const Layout& layout) 
   return at == list.end() ? std::nullopt : std::optional(static_cast<uint32_t>(at - list.begin()));
 }
 
+double Versions::price(uint32_t number, std::span<const Layout> layouts) const {
+  const Slot& slot = versions_[number];
+  std::vector<Layout> held;
+  for (const Version& v : slot.list) held.push_back(v.layout);
+  double total = 0;
+  for (const Layout& layout : layouts) {
+    if (std::ranges::find(held, layout) != held.end()) continue;
+    double best = std::numeric_limits<double>::infinity();
+    for (const Layout& from : held)
+      best = std::min(best, redistributor_.price(slot.global.shape, dtype_size(slot.global.dtype),
+                                                 from, serving(from, layout)));
+    total += best;
+    held.push_back(layout);
+  }
+  return total;
+}
+
 void Versions::drop_copies() {
   for (uint32_t slot : copied_) versions_[slot].list.resize(1);
   copied_.clear();

@@ -33,6 +33,9 @@ class Versions {
   void define(uint32_t slot, const TensorType& global, const Layout& layout, ValueId value);
   // This rank's piece of the value in that layout. Appends steps if it does not exist yet.
   Result<ValueId> get(uint32_t slot, const Layout& layout);
+  // µs to make these layouts of the value one after another, each from the nearest that exists by
+  // then. An estimate: layouts along the routes do not count as made.
+  double price(uint32_t slot, std::span<const Layout> layouts) const;
   // The versions of a value, in the order in which they were made.
   static constexpr uint32_t kAsDefined = UINT32_MAX;
   struct Version {

@@ -241,7 +241,7 @@ Result<Verdict> Closer::sweep(const Stage& stage, Trws& trws, uint32_t max_sweep
                                                                   stall_share(stage), false));
   if (verdict != Verdict::kStalled || !std::exchange(early_, false) ||
       trws.cells_below(search_.cutoff() - stage.constant) <=
-          kFewCells * stage.problem.edges().size())
+          parameters::search::kFewCellsOfEdge * stage.problem.edges().size())
     return verdict;
   return search_.tighten(stage, trws, max_sweeps, kLate, is_root);
 }
@@ -272,6 +272,10 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
     if (!rest.ok())
       return rest.status().code() == Code::kFailedPrecondition ? Status() : rest.status();
     const PlacementProblem& q = (*rest)->problem;
+    if (verdict == Verdict::kFewLeft) {
+      SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kFewLeftCells));
+      if (done) return {};
+    }
     if (verdict == Verdict::kStalled) {
       search_.stats().core_variables = std::max(search_.stats().core_variables, q.num_variables());
       SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kMaxEliminationCells));

@@ -80,6 +80,8 @@ inline constexpr double kFloorReach = 0.02;
 // The solver checks again whether dropping labels pays when the gap has shrunk to this share of the
 // gap at the last check.
 inline constexpr double kLookAgain = 0.95;
+// With at most this many cells of an edge left, most variables are decided.
+inline constexpr uint64_t kFewCellsOfEdge = 8;
 
 }  // namespace search
 
@@ -99,8 +101,9 @@ namespace close {
 // SolveOptions::max_sweeps. More: higher bounds and fewer parts.
 inline constexpr uint32_t kNodeSweeps = 60;
 // Maximum work of exact elimination: a few seconds. More: problems of larger tree width are solved
-// in one step.
-inline constexpr uint64_t kMaxEliminationCells = 1ull << 31;
+// in one step. kFewLeftCells: before sweeps have stalled, once few labels are left; some hundredths
+// of a second.
+inline constexpr uint64_t kMaxEliminationCells = 1ull << 31, kFewLeftCells = 1 << 24;
 // Problems with more binary variables are too large for lp_solve.
 inline constexpr uint64_t kMaxMilpBinaries = 2000;
 // Maximum number of cells of a table in elimination with copies (eliminate.h). More: the additional
@@ -137,10 +140,9 @@ inline constexpr uint64_t kLikelyBranchNodes = 4;
 // Sweeps have stalled when the bound rises by less than this share of the gap. The first time,
 // sweeps end early (kEarly), because elimination closes a part with few cells at once where sweeps
 // would converge slowly; otherwise late (kLate). They also end late if a sweep is cheap: with few
-// variables, or with few cells per edge.
+// variables, or with few cells per edge (search::kFewCellsOfEdge).
 inline constexpr double kEarly = 0.1, kLate = 0.02;
 inline constexpr uint32_t kManyVariables = 1000;
-inline constexpr uint64_t kFewCells = 8;  // of an edge
 
 }  // namespace close
 

@@ -34,6 +34,15 @@ std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant) {
   return stage;
 }
 
+// With fewer cells left, presolve would remove most variables. Without it, a sweep takes its time
+// for decided variables.
+uint64_t few_cells(const PlacementProblem& problem) {
+  uint64_t all = 0;
+  for (const auto& e : problem.edges())
+    all += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
+  return std::min<uint64_t>(kFewCellsOfEdge * problem.edges().size(), all / 2);
+}
+
 bool is_power_of_two(uint32_t n) { return (n & (n - 1)) == 0; }
 
 }  // namespace
@@ -185,6 +194,7 @@ Status Search::decode(const Stage& stage, Trws& trws) {
 
 Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps,
                                 double stall_share, bool is_root, uint32_t exact_every) {
+  const uint64_t few = few_cells(stage.problem);
   bool exact = true;
   double stall_bound = -kForbidden, last_bound = -kForbidden, looked_gap = kForbidden;
   const auto sweep_on = [&](uint32_t sweep) -> Result<std::optional<Verdict>> {
@@ -197,6 +207,7 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
     const double bound = stage.constant + trws.bound(), gap = cost - bound;
     if (bound >= cutoff(cost)) return {Verdict::kClosed};
     if (watch_.expired()) return {Verdict::kExpired};
+    if (exact && trws.cells() < few) return {Verdict::kFewLeft};
     if (is_root) SHW_RETURN_IF_ERROR(watch_.report(cost, bound));
     if (exact && gap < kLookAgain * looked_gap) {
       looked_gap = gap;

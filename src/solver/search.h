@@ -61,6 +61,7 @@ std::vector<uint32_t> labels_in(const Stage& root_stage, std::span<const uint32_
 enum class Verdict {
   kClosed,   // no labelling of the stage is below the cutoff
   kStalled,  // the bound has stalled or the sweeps are used up
+  kFewLeft,  // labels were dropped, and presolve would remove most variables
   kExpired,  // the time limit expired
 };
 

@@ -63,6 +63,27 @@ INSTANTIATE_TEST_SUITE_P(
                       // Uneven pieces are padded, narrowed, and filled before they are summed.
                       PlannedPriceCase{"zoo/dlrm_bag", "dp=8,tp=8", kEqual}));
 
+// The first use of %w is dearer from the layout of its choice point than from %w itself. But the
+// second use reads that layout, so it is made anyway, and the first use from it.
+TEST(PlannedPriceOfUses, CountsALayoutThatALaterUseReads) {
+  const std::string_view text =
+      "input param.w: %w : bf16[65024,4096]\n"
+      "input input.0: %i : i64[16,2048]\n"
+      "%e = embedding(%w, %i) : bf16[16,2048,4096]\n"
+      "%c = cos(%w) : bf16[65024,4096]\n"
+      "return output.0 = %e, output.1 = %c\n";
+  CompileOptions options;
+  options.mesh = "a=8,b=8";
+  options.pins = {{"w", "S(0)S(0)"}, {"c", "S(0)R"}, {"e", "S(2)S(2)|1,0"}};
+  Monitor monitor;
+  const auto compiled = testing::compile_packed(
+      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, options, monitor);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const PlanSummary& s = compiled->plan.summary;
+  const double planned = s.compute_us + s.comm_us;
+  EXPECT_LE(std::abs(program_cost(compiled->plan.program).us - planned), 1e-9 * planned);
+}
+
 // The value is computed once, but copied, because each output has its own storage.
 TEST(PlannedPriceOfOutputs, CountsTheCopyOfWhatIsReturnedTwice) {
   const std::string_view text =
