@@ -218,6 +218,10 @@ TEST(Decompositions, RefuseWithAReason) {
   EXPECT_EQ(import_fx_json(sparse).status().message(),
             "adaptive pooling into sizes that do not divide is not supported");
   EXPECT_EQ(import_fx_json(sparse).status().node_name(), "y");
+  const json wide = graph_of("prims.convert_element_type.default", {tensor({4})},
+                             {ref("a"), {{"dtype", "complex128"}}}, tensor({4}));
+  EXPECT_EQ(import_fx_json(wide).status().code(), Code::kUnimplemented);
+  EXPECT_EQ(import_fx_json(wide).status().message(), "dtype 'complex128' is not supported");
 }
 
 // In a bf16 model that was traced on a CPU, mean and rstd are recorded in bf16. The backward pass
