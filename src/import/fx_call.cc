@@ -36,6 +36,8 @@ bool is_single_operand(ParamKind kind) {
 }
 
 Status wrong(const Param& p, const json& value) {
+  const std::string_view dtype = text_member(value, "dtype");
+  if (p.kind == ParamKind::kDtype && !dtype.empty()) return unsupported_dtype(dtype);
   return invalid_argument("argument '" + std::string(p.name) + "' cannot be " + shortened(value));
 }
 
@@ -171,9 +173,6 @@ Status Call::reference(const Param& p, const json& value, NodeId* out) const {
 Status Call::set_attr(const Param& p, const json& value) {
   const auto key = attr_key_from_name(p.name);
   AttrValue v;
-  if (const std::string_view dtype = text_member(value, "dtype");
-      p.kind == ParamKind::kDtype && !dtype.empty() && !torch_dtype(dtype))
-    return unimplemented("dtype '" + std::string(dtype) + "' is not supported");
   if (!key || !convert(p.kind, value, &v)) return wrong(p, value);
   attrs.set(*key, std::move(v));
   return {};

@@ -112,12 +112,16 @@ std::optional<Dtype> torch_dtype(std::string_view name) {
   return std::nullopt;
 }
 
+Status unsupported_dtype(std::string_view name) {
+  return unimplemented("dtype '" + std::string(name) + "' is not supported");
+}
+
 Status read_type(const json& value, TensorType* out) {
   SHW_RETURN_IF_ERROR(read_dims(value, "shape", &out->shape));
   SHW_RETURN_IF_ERROR(read_dims(value, "stride", &out->strides));
   const std::string_view name = text_member(value, "dtype");
   const auto dtype = torch_dtype(name);
-  if (!dtype) return unimplemented("dtype '" + std::string(name) + "' is not supported");
+  if (!dtype) return unsupported_dtype(name);
   out->dtype = *dtype;
   return check_tensor_type(*out);
 }

@@ -26,7 +26,8 @@ std::optional<double> special_number(std::string_view name);
 std::string_view word(std::string_view list, size_t index);
 
 std::optional<Dtype> torch_dtype(std::string_view name);  // "bfloat16"
-Status read_type(const json& value, TensorType* out);     // of a "val"
+Status unsupported_dtype(std::string_view name);
+Status read_type(const json& value, TensorType* out);  // of a "val"
 NodeMeta read_meta(const json& node);
 
 }  // namespace shw::import::fx

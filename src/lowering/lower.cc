@@ -201,11 +201,12 @@ class Lowering {
     const NodeId from = g_.operands(n)[k];
     const Layout wanted = redistributor_.canonical(a_.operands(n)[k]);
     const GraphEdge edge{n, static_cast<uint32_t>(k)};
-    if (options_.shared != nullptr && options_.copies == Copies::kShared)
-      if (const SharedVersions::Read* read = options_.shared->read(edge))
-        SHW_RETURN_IF_ERROR(make(read->from));
-    if (g_.op(from) == OpKind::kAlias && options_.copies == Copies::kShared)
-      SHW_RETURN_IF_ERROR(make_if_cheaper(from));
+    if (options_.copies == Copies::kShared) {
+      const SharedVersions::Read* read =
+          options_.shared == nullptr ? nullptr : options_.shared->read(edge);
+      if (read != nullptr) SHW_RETURN_IF_ERROR(make(read->from));
+      if (g_.op(from) == OpKind::kAlias) SHW_RETURN_IF_ERROR(make_if_cheaper(from));
+    }
     const uint32_t slot = holder(from, wanted, n.v);
     auto piece = versions().get(slot, wanted);
     if (const auto version = versions().index_of(slot, wanted);
@@ -223,9 +224,10 @@ class Lowering {
     return versions().get(slot, redistributor_.canonical(version.layout)).status();
   }
   // Makes the layout of a choice point before the first use of it, if that makes the versions for
-  // all its uses cheaper: with it, a later use may save more than this use pays.
+  // all its uses cheaper: with it, a later use may save more than this use pays. A single use never
+  // gains, since its own route is the cheapest.
   Status make_if_cheaper(NodeId alias) {
-    if (std::exchange(considered_[alias.v], 1) != 0) return {};
+    if (std::exchange(considered_[alias.v], 1) != 0 || users_.users(alias).size() < 2) return {};
     const uint32_t slot = slots_[alias.v].index;
     const Layout own = result_layout(alias, 0);
     if (versions().index_of(slot, own)) return {};

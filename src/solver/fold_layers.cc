@@ -254,13 +254,6 @@ class Folder {
   const int32_t first_, last_;
 };
 
-uint64_t cells_of(const PlacementProblem& problem) {
-  uint64_t cells = 0;
-  for (const auto& e : problem.edges())
-    cells += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
-  return cells;
-}
-
 }  // namespace
 
 std::optional<FoldedLayers> fold_layers(const PlacementProblem& problem, uint32_t margin) {
@@ -272,7 +265,7 @@ std::optional<FoldedLayers> fold_layers(const PlacementProblem& problem, uint32_
   if (first == INT32_MIN || from > to) return std::nullopt;
   std::optional<FoldedLayers> folding =
       Folder(problem, layers, static_cast<int32_t>(from), static_cast<int32_t>(to)).run();
-  if (folding && 2 * cells_of(folding->problem) > cells_of(problem)) return std::nullopt;
+  if (folding && 2 * edge_cells(folding->problem) > edge_cells(problem)) return std::nullopt;
   return folding;
 }
 

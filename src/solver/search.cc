@@ -37,10 +37,7 @@ std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant) {
 // With fewer cells left, presolve would remove most variables. Without it, a sweep takes its time
 // for decided variables.
 uint64_t few_cells(const PlacementProblem& problem) {
-  uint64_t all = 0;
-  for (const auto& e : problem.edges())
-    all += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
-  return std::min<uint64_t>(kFewCellsOfEdge * problem.edges().size(), all / 2);
+  return std::min<uint64_t>(kFewCellsOfEdge * problem.edges().size(), edge_cells(problem) / 2);
 }
 
 bool is_power_of_two(uint32_t n) { return (n & (n - 1)) == 0; }
